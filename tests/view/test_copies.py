@@ -46,7 +46,7 @@ def test_every_link_of_a_copy_leads_to_a_file(exported: Path) -> None:
         linked |= {unescape(found) for found in re.findall(r' (?:href|src)="([^"#]+)"', page.read_text("utf-8"))}
     assert all((exported / unquote(target)).is_file() for target in linked)
     assert {page.name for page in pages} - linked == set()
-    kinds = ("index", "compare", "set-", "run-\\w+.html", "run-\\w+-samples", "run-\\w+-sample-")
+    kinds = ("index", "compare", "set-", "run-\\w+.html", "run-\\w+-samples", "run-\\w+-why", "run-\\w+-sample-")
     assert all(any(re.match(kind, page.name) for page in pages) for kind in kinds)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mmdyn import why
 from mmdyn.data import SampleSet
 from mmdyn.sheets import apply_marks
 from mmdyn.tables import percent, report
@@ -203,6 +204,18 @@ def test_a_run_that_goes_on_is_followed(page: Page, shown: Path, tmp_path: Path)
         assert page.locator("[role=status] b").first.inner_text() == "5"
         asked(9)
         expect(page.locator("[role=status] b").first).to_have_text("9", timeout=20_000)
+        page.goto("about:blank")  # before the viewer ends, of which the page asks again and again
+
+
+def test_the_page_on_why_says_what_the_command_says(page: Page, viewer: str, shown: Path) -> None:
+    page.goto(viewer)
+    page.get_by_role("link", name="runs/first").click()
+    page.get_by_role("link", name="Why", exact=True).click()
+    page.wait_for_url("**/why")
+    told = why(shown / "runs" / "first")
+    assert [title.inner_text() for title in page.locator("main h2").all()] == [one.title for one in told.sections]
+    items = [item.inner_text().split("\n")[0] for item in page.locator("main > ul:not(.muted) > li").all()]
+    assert items == [line.text for section in told.sections for line in section.lines]
 
 
 def _addresses(page: Page, viewer: str) -> list[str]:
@@ -216,7 +229,7 @@ def _addresses(page: Page, viewer: str) -> list[str]:
     page.goto(f"{home}compare")
     models = page.locator("select[name=a] option").evaluate_all("all => all.map(one => one.value)")
     both = page.evaluate("([a, b]) => '?' + new URLSearchParams({a, b})", [models[1], models[-1]])
-    return [home, run, f"{run}/samples", *samples, *sets, f"{home}compare{both}"]
+    return [home, run, f"{run}/why", f"{run}/samples", *samples, *sets, f"{home}compare{both}"]
 
 
 def _contents(folder: Path) -> dict[str, tuple[str, int]]:
