@@ -11,13 +11,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.context import NONE
 from mmdyn.html import html_table
 from mmdyn.record import Contrast
 from mmdyn.stats import holm
 from mmdyn.table import Attribution, Curves, Ladder, Noise
 from mmdyn.tables.brief import doubts, main_changes
 from mmdyn.tables.collect import collect
+from mmdyn.tables.contexts import BASES
 from mmdyn.tables.contrast_table import SIGNIFICANT, is_main, said_of
 from mmdyn.tables.next_runs import NextRuns
 from mmdyn.tables.report_summary import Summary, summarise_table
@@ -270,6 +270,8 @@ def _above_noise(rows: list[Row]) -> Iterator[Line]:
             continue
         shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
         verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not told apart from noise"
+        if not flips["repetitions"].value:
+            verdict += ", which does not show where repeated replies never differ"
         sides = f"of answers, variants turn {shares[0]} % from right to wrong, asking the same again {shares[1]} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
 
@@ -306,7 +308,9 @@ def _by_who(rows: list[Row], *inner: str) -> dict[str, list[Row]]:
     """Rows by the model and what else they are kept apart by, in their order."""
     found = dict[str, list[Row]]()
     for row in rows:
-        who = ", ".join(value for name, value in row.factors.items() if name not in inner and value != NONE)
+        who = ", ".join(
+            value for name, value in row.factors.items() if name not in inner and value not in BASES.values()
+        )
         found.setdefault(who, []).append(row)
     return found
 
