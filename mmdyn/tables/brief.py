@@ -17,7 +17,7 @@ FEW, WIDE = 30, 0.2
 
 
 def brief_lines(summary: SummaryRows) -> list[str]:
-    """Ten lines at most: how far the runs are, scores and change of as many models as fit, the best first, with the chain
+    """Ten lines at most: how far the runs are, scores and change of the best models, as many as fit, with the chain
     that takes most where there is room, and what to distrust."""
     asked, planned = (sum(getattr(run, name) for run in summary.runs) for name in ("asked", "planned"))
     rows = dict[tuple[str, str, str], list[ConditionRow]]()
