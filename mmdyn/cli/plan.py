@@ -74,7 +74,8 @@ def _print(one: Plan) -> None:
 def _cells(one: Plan, choice: Choice) -> dict[str, object]:
     cost = "unknown" if choice.cost is None else f"{choice.cost:.4g} {one.told.currency}".rstrip()
     hours = "unknown" if choice.seconds is None else f"{choice.seconds / 3600:.2f}"
-    name = f"{choice.draws} draws, {choice.epochs} repetitions{' (cheapest)' * choice.cheapest}"
+    draws, repetitions = "s" * (choice.draws > 1), "s" * (choice.epochs > 1)
+    name = f"{choice.draws} draw{draws}, {choice.epochs} repetition{repetitions}{' (cheapest)' * choice.cheapest}"
     questions, requests = (f"{count:,}" if count else "too many" for count in (choice.questions, choice.requests))
     told = {"asked": name, "questions": questions, "requests": requests, "cost": cost, "hours": hours}
     return {"model": one.model, "set": one.set, **told}
