@@ -149,6 +149,8 @@ def _verdict(row: Contrast) -> str:
         return "Too few questions to tell."
     if row.p_adjusted < SIGNIFICANT:
         return "The score fell." if row.delta < 0 else "The score rose."
+    if row.ci95[0] <= -1:
+        return "No change is told apart from chance; there are too few questions to rule any out."
     ruled_out = f"a fall of more than {max(-100 * row.ci95[0], 0):.1f} points is ruled out"
     return f"No change is told apart from chance; {ruled_out}."
 
@@ -168,7 +170,7 @@ def _through(summary: Summary, rows: list[Row]) -> Iterator[Line]:
         others = [row.held["chain"] for row in chains if not _is_told(row)]
         if others:
             silent.setdefault(_listed(others), []).append(_who(whole))
-    yield from (Line(f"Not told apart from no change: {chains}, for {_listed(who)}.") for chains, who in silent.items())
+    yield from (Line(f"No change is told of {chains}, for {_listed(who)}.") for chains, who in silent.items())
 
 
 def _listed(names: list[str]) -> str:
@@ -205,7 +207,8 @@ def _where(fields: list[FieldRow]) -> Iterator[Line]:
 def _sure(summary: Summary) -> Iterator[Line]:
     """How the numbers were made, and what to distrust."""
     yield Line(
-        "Intervals are at 95 %, over questions and their groups; p is adjusted by Holm within each part of this page."
+        "Intervals are at 95 %, over questions and their groups; p is adjusted by Holm within each part of this page,"
+        " in the report over all of its contrasts."
     )
     yield from (Line(f"Distrust: {doubt}.") for doubt in dict.fromkeys(doubts(summary)))
 
@@ -214,7 +217,7 @@ def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> 
     """What these records cannot say, each with the run that would."""
     unsure = [row for row in _main(summary) if not _is_told(row) and row.ci95 is not None]
     if unsure:
-        seen = max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure)
+        seen = min(max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure), 100.0)
         yield Line(
             f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
             [further.larger(seen / 2)],
@@ -227,6 +230,7 @@ def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> 
         yield Line("Whether wrong answers lack seeing, knowing or reasoning.", further.ladder())
     if "curves" not in rows and (commands := further.doses()):
         yield Line("How much change it bears: no operator has several doses.", commands)
+    yield Line("Commands name models by their labels: add what was typed beside them, such as base_url.")
 
 
 def _who(row: Contrast) -> str:
@@ -256,7 +260,7 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
         for row in own:
             if row.quantity == "interaction" and _is_sure(row):
                 yield Line(f"{who}: {row.factors['operator']} together take {_told(row)} beyond what each takes.")
-    yield from (Line(f"Not told apart from no change: {names}, for {_listed(who)}.") for names, who in silent.items())
+    yield from (Line(f"No change is told of {names}, for {_listed(who)}.") for names, who in silent.items())
 
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
@@ -294,7 +298,7 @@ def _lacking(rows: list[Row]) -> Iterator[Line]:
         if told:
             yield Line(f"{who}, of wrong answers: {'; '.join(told)} ({shares[0].n} questions).")
         if others := [row.factors["rung"] for row in shares if not _is_narrow(row)]:
-            yield Line(f"{who}: too few wrong answers to tell the share of {', '.join(others)}.")
+            yield Line(f"{who}: the intervals are too wide to tell the shares of {', '.join(others)}.")
         for row in own:
             if row.quantity == "needed no picture" and row.value:
                 yield Line(f"{who}: {row.value:.0f} of {row.n} questions need no picture ({row.note}).")

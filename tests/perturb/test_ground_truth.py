@@ -37,7 +37,10 @@ CONVERSIONS = {
     *(("multi_select", "true_false"), ("true_false", "single_choice")),
 }
 TEXT = ("text.convert", "text.paraphrase", "text.shuffle", "text.substitute")
-PICTURE = ("image.invert", "image.pad", "image.salt_pepper", "image.style")
+PICTURE = (
+    *("image.blur", "image.invert", "image.jpeg", "image.pad", "image.rotate", "image.salt_pepper", "image.scale"),
+    "image.style",
+)
 
 ZH: dict[str, Any] = {"language": "zh"}
 MORE = [

@@ -48,7 +48,7 @@ def test_it_says_what_fell_and_through_what_and_where(fallen: RunFolder) -> None
     ]
     assert [re.sub(r"\[.*?\]", "[]", line) for line in told["Through which change"]] == [
         "m1 on exam: chain pad -40.0 [] points, adjusted p <0.0001.",
-        "Not told apart from no change: salt_pepper, for m1 on exam.",
+        "No change is told of salt_pepper, for m1 on exam.",
     ]
     assert told["Where"][0].startswith("m1 on exam: the change differs by part, between optics -37.5 and sound -2.5")
     assert len(told["Where"]) == 1
@@ -80,7 +80,8 @@ def test_no_change_is_not_said_to_be_none(tmp_path: Path) -> None:
 
 
 def test_it_says_whether_the_change_is_more_than_noise(tmp_path: Path) -> None:
-    found = [one for epoch in (0, 1, 2) for one in answers("1" * 36 + "0000", epoch=epoch)]
+    asked = ("1" * 36 + "0000", "1" * 36 + "0000", "0" + "1" * 35 + "0000")
+    found = [one for epoch, marks in enumerate(asked) for one in answers(marks, epoch=epoch)]
     found += [one for epoch in (0, 1, 2) for one in answers("1" * 12 + "0" * 28, DYNAMIC, epoch=epoch)]
     told = sections(write_run(tmp_path / "run", found, epochs=3))
     assert told["Above what noise"][0].endswith("40 questions: more than noise.")
