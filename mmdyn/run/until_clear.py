@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, printable
 from mmdyn.keys import canonical
 from mmdyn.record import Contrast
 from mmdyn.run.execution import Execution, Limits
@@ -72,7 +72,7 @@ def until_clear(job: Job, ask: Callable[[int], RunFolder]) -> RunFolder:
             part.write_bytes(b"".join(canonical(look) + b"\n" for look in looks))
             part.replace(job.out / LOOKS)
             if not job.execution.quiet:
-                print(looks[-1], file=sys.stderr)
+                print(printable(str(looks[-1])), file=sys.stderr)
         if looks[-1].next == groups:
             return run
 

@@ -51,7 +51,10 @@ def fields_to_ask(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def find_where(table: Table) -> list[FieldRow]:
-    """Look at every field by which a table was collected, for each model on each set."""
+    """Look at every field by which a table was collected, for each model on each set; at none after a run that ended
+    when it was clear, as the test would not hold."""
+    if any(run.config.until_clear for run in table.runs.values()):
+        return []
     rows = [row for pair in main_pairs(table) for row in _rows(table, pair)]
     adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
     return [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
