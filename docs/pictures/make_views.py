@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 WIDE, NARROW = (1200, 820), (390, 820)
-PAGES = ("runs", "run", "samples", "sample", "sample-zh", "set", "compare")
+PAGES = ("runs", "run", "why", "samples", "sample", "sample-zh", "set", "compare")
 
 
 def main() -> None:
@@ -84,7 +84,7 @@ def find_pages(browser: Browser, first: str) -> dict[str, str]:
     models = page.locator("select[name=a] option").evaluate_all("all => all.map(one => one.value)")
     both = page.evaluate("([a, b]) => '?' + new URLSearchParams({a, b})", [models[1], models[2]])
     page.close()
-    return dict(zip(PAGES, (home, run, lost, sample, chinese, made, f"{home}compare{both}"), strict=True))
+    return dict(zip(PAGES, (home, run, f"{run}/why", lost, sample, chinese, made, f"{home}compare{both}"), strict=True))
 
 
 def take(browser: Browser, address: str, name: str) -> None:

@@ -224,7 +224,8 @@ def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> 
         )
     if further.stopped:
         yield Line(
-            "Where it changed: after `mmdyn eval --until-clear` no test between fields holds, and tables have no intervals."
+            "Where it changed: after `mmdyn eval --until-clear` no test between fields holds, and tables have no"
+            " intervals."
         )
     if "noise" not in rows and _main(summary):
         yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])

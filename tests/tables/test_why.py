@@ -95,7 +95,7 @@ def test_a_run_that_ended_when_it_was_clear_has_no_test_but_those_that_hold(fall
     page, told = why(fallen), sections(fallen)
     assert page.fields == [] and "Where" not in told
     assert "m1 on exam: -20.0 [-47.9" in told["What fell, and by how much"][0]
-    assert told["What could not be told, and which run would tell it"][1].startswith("Where it changed: after")
+    assert told["What could not be told, and which run would tell it"][0].startswith("Where it changed: after")
     assert all(row.ci95 is None and row.p is None for part in page.tables for row in part.rows)
 
 
