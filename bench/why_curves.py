@@ -129,7 +129,7 @@ def print_tables(count: int) -> None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replications", type=int, default=500)
+    parser.add_argument("--replications", type=int, default=2000)
     print_tables(parser.parse_args().replications)
 
 
