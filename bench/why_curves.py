@@ -1,6 +1,6 @@
 """How well severity curves tell what scripted models lose along a dose: flat, a step, a line, near chance.
 
-    python bench/why_curves.py [--replications 500]
+    python bench/why_curves.py [--replications 2000]
 
 Prints the table of docs/appendix/why.md, "Severity curves". Every replication goes through the functions that the table
 uses. Takes some minutes on one core.

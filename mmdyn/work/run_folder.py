@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Protocol
@@ -211,7 +212,7 @@ class RunFolder:
         cells = ([one.name for one in config.sets], [one.label for one in config.models], asked, [config.scorer])
         return html_table(("sets", "models", "conditions", "scores"), [["\n".join(cell) for cell in cells]], repr(self))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The folder's name."""
         return self.folder.resolve().name
