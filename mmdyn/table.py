@@ -113,38 +113,31 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-class Attribution(Struct, frozen=True, kw_only=True):
-    """How much of the drop each operator of a factorial set takes: Shapley values and pairwise interactions, over the
-    parents that have every form."""
+class Analysis(Struct, frozen=True, kw_only=True):
+    """Why a score changed, for every combination of `by`: over whole conditions of the same parents."""
 
     by: tuple[str, ...] = ("model",)
-    gee: bool = False
     where: Where = {}
     title: str = ""
 
 
-class Noise(Struct, frozen=True, kw_only=True):
+class Attribution(Analysis, frozen=True, kw_only=True):
+    """How much of the drop each operator of a factorial set takes: Shapley values and pairwise interactions, over the
+    parents that have every form. gee: a clustered regression beside them."""
+
+    gee: bool = False
+
+
+class Noise(Analysis, frozen=True, kw_only=True):
     """What chains flip beyond what asking the same question again flips; mean, worst and best of several draws."""
 
-    by: tuple[str, ...] = ("model",)
-    where: Where = {}
-    title: str = ""
 
-
-class Ladder(Struct, frozen=True, kw_only=True):
+class Ladder(Analysis, frozen=True, kw_only=True):
     """What wrong answers lack, seeing, knowing or reasoning, by what a picture's caption, knowledge and hints mend."""
 
-    by: tuple[str, ...] = ("model",)
-    where: Where = {}
-    title: str = ""
 
-
-class Curves(Struct, frozen=True, kw_only=True):
+class Curves(Analysis, frozen=True, kw_only=True):
     """The score along the doses of an operator that a set holds at several severities."""
-
-    by: tuple[str, ...] = ("model",)
-    where: Where = {}
-    title: str = ""
 
 
 class ErrorKinds(Struct, frozen=True, kw_only=True):
@@ -154,9 +147,6 @@ class ErrorKinds(Struct, frozen=True, kw_only=True):
     by: tuple[str, ...] = ()
     title: str = ""
 
-
-Analysis: TypeAlias = Attribution | Noise | Ladder | Curves
-"""Why a score changed: over whole conditions of the same parents."""
 
 Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis
 Part: TypeAlias = Counted | ErrorKinds

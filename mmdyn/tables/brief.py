@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
+from typing import TypeVar
 
 from mmdyn.record import Contrast
 from mmdyn.tables.contrast_table import is_main, remarks, said_of
+from mmdyn.tables.contrasts import Sides
 from mmdyn.tables.results import POOLED
 from mmdyn.tables.summary_rows import ConditionRow, SummaryRows
 from mmdyn.tables.terminal import names_of, p_value, percent
+
+C = TypeVar("C", Contrast, Sides)
 
 LINES = 10
 FEW, WIDE = 30, 0.2
@@ -66,10 +70,10 @@ def _told(row: Contrast) -> str:
     return f"{change}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
 
 
-def main_changes(contrasts: Sequence[Contrast]) -> list[Contrast]:
+def main_changes(contrasts: Sequence[C]) -> list[C]:
     """The change from standard to dynamic of each model on each set, over all chains or over the one that there is,
     where all else is as usual."""
-    found = dict[tuple[str, str, str], Contrast]()
+    found = dict[tuple[str, str, str], C]()
     for row in contrasts:
         who = (row.held.get("run", ""), row.model, row.set)
         if row.factor == "variant" and is_main(row) and (who not in found or row.held["chain"] == POOLED):

@@ -12,6 +12,7 @@ from rich.console import Console
 from mmdyn.record import Contrast
 from mmdyn.tables.asked_side import FORM
 from mmdyn.tables.contexts import BASES, LEAK, NO, leaks_of
+from mmdyn.tables.contrasts import Sides
 from mmdyn.tables.results import POOLED
 from mmdyn.tables.terminal import NEEDS_JUDGE, RAW, VARIANTS_LEFT_OUT, clean, p_value, percent, print_cells, print_grid
 
@@ -89,7 +90,7 @@ def remarks(note: str, differs: Sequence[str], scale: str) -> list[str]:
     return [*filter(None, [note]), *([f"its sides differ in {' and '.join(differs)}, too"] if differs else [])]
 
 
-def is_main(row: Contrast) -> bool:
+def is_main(row: Contrast | Sides) -> bool:
     """Whether a contrast answers a main question: all else is as usual, whatever the chain."""
     return all(row.held.get(name, base) == base for name, base in BASES.items())
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from mmdyn.stats import equality, holm
 from mmdyn.tables.breakdown import ALWAYS, field_of, reading_order
-from mmdyn.tables.contexts import BASES
+from mmdyn.tables.brief import main_changes
 from mmdyn.tables.contrasts import Pair, find_pairs, pair_up, sides
-from mmdyn.tables.results import NOT_GIVEN, POOLED, Table, p_digits
+from mmdyn.tables.results import NOT_GIVEN, Table, p_digits
 from mmdyn.work import RunFolder
 
 FEW, MOST = 10, 20
@@ -55,21 +55,11 @@ def find_where(table: Table) -> list[FieldRow]:
     when it was clear, as the test would not hold."""
     if any(run.config.until_clear for run in table.runs.values()):
         return []
-    rows = [row for pair in main_pairs(table) for row in _rows(table, pair)]
+    told = [(sides(table, pair), pair) for pair in find_pairs(list(table.scores))]
+    main = main_changes([one for one, _ in told])
+    rows = [row for one, pair in told if one in main for row in _rows(table, pair)]
     adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
     return [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-
-
-def main_pairs(table: Table) -> list[Pair]:
-    """The pairs standard -> dynamic over all chains, or over the one that there is, where all else is as usual."""
-    found = dict[tuple[str, str, str], Pair]()
-    for pair in find_pairs(list(table.scores)):
-        told = sides(table, pair)
-        if pair.factor == "variant" and all(told.held.get(name, base) == base for name, base in BASES.items()):
-            who = pair.b.run, pair.b.model, pair.b.set
-            if who not in found or pair.b.chain == POOLED:
-                found[who] = pair
-    return list(found.values())
 
 
 def _rows(table: Table, pair: Pair) -> Iterator[FieldRow]:
