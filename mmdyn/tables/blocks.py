@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mmdyn.stats import Ints, least_corrected, mean_of, mean_of_means, mean_score
+from mmdyn.stats import Ints, mean_of, mean_of_means, mean_score
 from mmdyn.tables.columns import Cell, Columns, cell_of, split
 from mmdyn.tables.measures import MEASURES, Measure
-from mmdyn.tables.results import FACTORS, score_of
-from mmdyn.tables.rows import MACRO, TOTAL, Row
+from mmdyn.tables.keys import FACTORS
+from mmdyn.tables.rows import MACRO, TOTAL, Row, score_of
 
 APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
 """What is never averaged over, but kept apart: chains alone are pooled."""
@@ -28,11 +28,9 @@ Numbered: TypeAlias = tuple[Row, Cell | None]
 
 
 class Block(NamedTuple):
-    """Records of a declaration (its place, kind and measure) that have the values `front` of what is kept apart."""
+    """Records of a declaration and its measure that have the values `front` of what is kept apart."""
 
     columns: Columns
-    part: int
-    kind: str
     measured: str
     records: Ints
     front: dict[str, str]
@@ -75,7 +73,7 @@ class Block(NamedTuple):
     def order(self, axes: Sequence[str], key: Key) -> list[int]:
         """Where a combination of values stands: totals after the values, means after them."""
         return [
-            [*self.columns.fields[axis].values, TOTAL, MACRO].index(value)
+            [*self.columns.field(axis).values, TOTAL, MACRO].index(value)
             for axis, value in zip(axes, key, strict=True)
         ]
 
@@ -85,9 +83,7 @@ class Block(NamedTuple):
 
     def least(self, cell: Cell) -> float:
         """The lowest that a share can be: below 0 where it is corrected for chance."""
-        if self.measured != "corrected" or not len(cell.values):
-            return 0.0
-        return float(np.minimum(least_corrected(cell.chance), cell.values).min())
+        return float(cell.least.min(initial=0.0))
 
     def labels(self, cell: Cell) -> Ints:
         """The cluster of each parent of a cell."""
@@ -96,8 +92,7 @@ class Block(NamedTuple):
     def row(self, axes: Sequence[str], key: Key, quantity: str, value: float | None, **more: Any) -> Row:
         """A row of this block."""
         factors = self.front | dict(zip(axes, key, strict=True))
-        more = {"part": self.part, "kind": self.kind, "unit": self.measure.unit, **more}
-        return Row(factors=factors, quantity=quantity, value=value, **more)
+        return Row(factors=factors, quantity=quantity, value=value, **{"unit": self.measure.unit} | more)
 
     def mean_row(
         self, axes: Sequence[str], key: Key, quantity: str, cell: Cell, strata: Ints | None = None, **more: Any
@@ -135,7 +130,7 @@ def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
     strata = np.repeat(list(cells), [len(cell.values) for cell in each])
     found: dict[str, Any] = {
         name: np.concatenate([getattr(cell, name) for cell in each])
-        for name in ("parents", "values", "chance", "asked")
+        for name in ("parents", "values", "chance", "least", "asked")
     }
     ids = np.concatenate([code * (1 << 32) + cell.ids for code, cell in cells.items()])
     counts = {name: sum(cell.counts[name] for cell in each) for name in each[0].counts}

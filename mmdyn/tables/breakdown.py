@@ -13,7 +13,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
 from mmdyn.stats import Ints
 from mmdyn.tables.contexts import NAMES, ORDER, beside_value
-from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field, Key
+from mmdyn.tables.keys import FACTORS, NOT_GIVEN, Key
 
 ALWAYS = ("task_type", "language")
 """What every record can be broken down by, beside its fields."""

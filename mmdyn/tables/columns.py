@@ -1,56 +1,112 @@
-"""Records of runs -> columns that tables are made of, read once; and the parents of some records, as a cell of a table
-has them."""
+"""Records of runs -> columns that every table is made of, read once; and the parents of some records, as a cell of a
+table has them."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, get_args
+from zlib import crc32
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from mmdyn.record import Record
-from mmdyn.stats import Floats, Ints, group_means
+from mmdyn.errors import InputError, UserError
+from mmdyn.record import Record, Score
+from mmdyn.sample import TaskType
+from mmdyn.shots import Shots
+from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
-from mmdyn.tables.collect import named_runs
-from mmdyn.tables.factors import BINNED, OF_RECORD, OF_SAMPLE, ModelFacts, in_order, plain_model, quartiles
+from mmdyn.tables.contexts import place_of
+from mmdyn.tables.factors import (
+    BINNED,
+    MAX_VALUES,
+    OF_RECORD,
+    OF_SAMPLE,
+    Field,
+    ModelFacts,
+    in_order,
+    plain_model,
+    quartiles,
+)
+from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
 from mmdyn.tables.measures import measure
-from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field, sample_of
-from mmdyn.tables.run_state import has_failed
+from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
-FLAGS = ("failed", "unscored", "needs_judge", "bounded")
-KNOWN = {"run", *OF_RECORD, *OF_SAMPLE, *BINNED, *FACTORS, *ALWAYS}
+FLAGS = ("failed", "unscored", "needs_judge", "bounded", "unparsed", "refused", "truncated")
+FORM, TURNS, PICTURES = "form", "turns", "pictures"
+NOT_RECORDED = -1
+"""The code of pictures of which a record does not say whether they were sent."""
+
+_OF_KEY = ("run", "model", "set", *FACTORS)
+_OWN = frozenset((*_OF_KEY, *OF_RECORD, *OF_SAMPLE, *BINNED, "sample"))
+"""Names of factors that no field of a question can have."""
+
+_TASK_TYPES = get_args(TaskType)
 
 
-class Columns(NamedTuple):
-    """All records. The codes of `fields`, `parents`, `asked` (the place of its model and condition), the (value,
-    weight) rows of `worth` by measure, `chance` (NaN where not known) and `flags` go with the records; `clusters`,
-    `groups` (-1 for none; one over all sets) and `names` with the parents. `facts` are factors that the user gave of
-    models.
+class Watcher(Protocol):
+    """What looks at each record as it is read, for what the columns do not hold."""
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Look at a record of the run of this name, with its condition, its parent's index, and the run's store."""
+        ...
+
+
+class Columns(Struct, frozen=True, kw_only=True):
+    """All records of some runs.
+
+    keys: the conditions, of which `asked` has each record's index. Also of each record: the codes of `fields`, its
+        `parents` index, the (value, weight) rows of `worth` by measure, `chance` (NaN where not known), `flags`,
+        `draws` and `sides` (what was asked: form, turns and pictures).
+    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id.
+    facts: factors that the user gave of models. states, failures: how far the runs are, and the first failed records.
     """
 
     runs: dict[str, RunFolder]
+    keys: list[Key]
+    asked: Ints
     fields: dict[str, Field]
     parents: Ints
-    asked: Ints
     worth: dict[str, Floats]
     chance: Floats
     flags: dict[str, NDArray[np.bool_]]
+    draws: Ints
+    sides: dict[str, Ints]
     clusters: Ints
     groups: Ints
-    facts: Collection[str] = ()
     names: Sequence[str] = ()
+    facts: Collection[str] = ()
+    states: Sequence[RunState] = ()
+    failures: Sequence[FailedReply] = ()
+
+    def field(self, name: str) -> Field:
+        """A factor of each record. Raises UserError for one that has more than MAX_VALUES values."""
+        found = self.fields[name]
+        if len(found.values) > MAX_VALUES:
+            raise UserError(f"the factor {name!r} has {len(found.values)} values: go by one of {MAX_VALUES} at most")
+        return found
+
+    def parent_field(self, name: str) -> Field:
+        """A field of each parent: as its standard question has it, else as its first variant. A variant may be of
+        another task type or language than its parent: breakdowns of pairs go by the parent."""
+        values, codes = self.field(name)
+        found = np.zeros(len(self.names), np.int64)
+        found[self.parents[::-1]] = codes[::-1]
+        standard = np.array([key.variant == "standard" for key in self.keys], np.bool_)[self.asked]
+        found[self.parents[standard]] = codes[standard]
+        return Field(values, found)
 
 
 class Cell(NamedTuple):
     """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
 
-    ids: by what values are pairs. counts: of failed, unscored and needs_judge records. bounded: whether one is a lower
-        bound. asked: the indices of all parents that were asked.
+    ids: by what values are pairs. least: the lowest that each value can be. counts: of records by flag, and of
+        `answers`. bounded: whether one is a lower bound. asked: the indices of all parents that were asked.
     """
 
     parents: Ints
@@ -58,112 +114,241 @@ class Cell(NamedTuple):
     values: Floats
     weights: Floats
     chance: Floats
+    least: Floats
     counts: dict[str, int]
     bounded: bool
     asked: Ints
 
+    def only(self, places: NDArray[Any]) -> Cell:
+        """Some of the parents, by their places or a mask."""
+        return self._replace(
+            parents=self.parents[places], ids=self.ids[places], values=self.values[places],
+            weights=self.weights[places], chance=self.chance[places], least=self.least[places],
+        )  # fmt: skip
+
 
 def read_columns(
     runs: Sequence[RunFolder],
-    factors: Iterable[str],
-    measures: Iterable[str],
+    factors: Iterable[str] = (),
+    measures: Iterable[str] = ("score",),
     progress: ProgressBar | None = None,
     facts: ModelFacts = MappingProxyType({}),
+    watchers: Sequence[Watcher] = (),
 ) -> Columns:
-    """Read every record once. Memory grows by some tens of bytes a record. Raises UserError for what is not known."""
-    builder = _Builder(named_runs(runs), dict.fromkeys(factors), dict.fromkeys(measures), facts)
-    for name, run in builder.runs.items():
+    """Read every record once. Memory grows by some hundred bytes a record.
+
+    Args:
+        runs: the folders that `mmdyn eval` made.
+        factors: those that are needed beside the conditions' and the questions' own.
+        measures: what is measured, by name.
+        progress: counts records.
+        facts: factors of models, as `read_model_facts` reads them.
+        watchers: what else looks at each record.
+
+    Raises:
+        UserError: for a run that is given twice, and a factor or measure that is not known.
+        InputError: for a score or a weight that is out of range.
+    """
+    named = _named_runs(runs)
+    builder, tallies = _Builder(named, dict.fromkeys(factors), dict.fromkeys(measures), facts), list[RunState]()
+    for name, run in named.items():
+        tally = StateTally()
         with Reader(run.records_folder) as reader:
             for record in run.records():
-                builder.add(name, run, reader, record)
+                key, parent = builder.add(name, run, reader, record)
+                tally.add(record)
+                for watcher in watchers:
+                    watcher.see(name, key, parent, record, reader)
                 if progress:
                     progress.advance()
-    return builder.finish()
+        for expansion in run.expansions():
+            tally.spend(expansion.model, expansion.reply)
+        tallies.append(tally.state(name, run))
+    return builder.finish(tallies)
 
 
 class _Builder:
     def __init__(
         self, runs: dict[str, RunFolder], factors: Collection[str], measures: Collection[str], facts: ModelFacts
     ) -> None:
-        self.runs, self._factors, self._facts = runs, factors, facts
+        self._runs, self._factors, self._facts = runs, factors, facts
         self._measures = {name: measure(name) for name in measures}
-        self._values = {name: dict[str, int]() for name in factors}
-        self._codes: dict[str, array[Any]] = {name: array("d" if name in BINNED else "i") for name in factors}
+        named = [name for name in factors if name in OF_RECORD or name in OF_SAMPLE or name in facts]
+        self._fields = {name: _Codes() for name in dict.fromkeys((*ALWAYS, "draw", "epoch", *named))}
+        self._numbers = {name: array("d") for name in factors if name in BINNED}
         self._worth = {name: (array("d"), array("d")) for name in measures}
         self._parents, self._asked, self._chance = array("i"), array("i"), array("d")
         self._flags = {name: array("b") for name in FLAGS}
-        self._known, self._asked_of = KNOWN | facts.keys(), dict[object, int]()
-        self._parent_of = dict[tuple[str, str], int]()
+        self._draws, self._sides = array("i"), {name: array("q") for name in (FORM, TURNS, PICTURES)}
+        self._keys, self._parent_of = dict[Key, int](), dict[tuple[str, str], int]()
+        self._key_of = dict[object, Key]()
         self._clusters, self._groups = (dict[object, int]() for _ in range(2))
         self._cluster_of, self._group_of = array("i"), array("i")
-        self._by_digest = dict[str, tuple[str, ...]]()
+        self._by_digest, self._failures = dict[str, tuple[str, ...]](), list[FailedReply]()
 
-    def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
-        score, failed = record.score, has_failed(record)
-        self._known.update(known_names(record))
+    def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> tuple[Key, int]:
+        """Take a record in; its condition and its parent's index."""
+        known = (name, record.model, record.set, record.condition)
+        key = self._key_of.get(known) or self._key_of.setdefault(known, Key.of(name, record))
+        self._asked.append(self._keys.setdefault(key, len(self._keys)))
         self._parents.append(self._parent(record))
-        self._asked.append(_code(self._asked_of, (name, record.model, record.condition)))
-        for factor in self._factors:
-            value = self._value(factor, name, run, reader, record)
-            self._codes[factor].append(value if factor in BINNED else _code(self._values[factor], value))
+        self._add_fields(run, reader, record)
+        self._add_worth(name, run, reader, record)
+        self._draws.append(record.draw)
+        sent = f"{record.pictures} {record.reply.changed}"
+        self._sides[FORM].append(_TASK_TYPES.index(record.task_type))
+        self._sides[TURNS].append(bool(record.expansion))
+        self._sides[PICTURES].append(NOT_RECORDED if record.pictures is None else crc32(sent.encode()))
+        return key, self._parents[-1]
+
+    def _add_worth(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
+        score, failed = record.score, has_failed(record)
+        if score is not None and not failed:
+            _check(run, record, score)
         for measured, kind in self._measures.items():
             found = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
             for column, number in zip(self._worth[measured], found, strict=True):
                 column.append(number)
         self._chance.append(nan if score is None or score.chance is None else score.chance)
-        told = (False, True, False, False) if score is None else (False, False, score.needs_judge, score.lower_bound)
-        for flag, holds in zip(self._flags.values(), (True, False, False, False) if failed else told, strict=True):
-            flag.append(holds)
+        told = {
+            "failed": failed, "unscored": not failed and score is None, "truncated": is_cut_off(record.reply),
+        }  # fmt: skip
+        if score is not None and not failed:
+            told |= {"needs_judge": score.needs_judge, "bounded": score.lower_bound, score.status: True}
+        for flag, column in self._flags.items():
+            column.append(told.get(flag, False))
+        if failed and len(self._failures) < SHOWN_FAILURES:
+            rule = score.rule if score else ""
+            reason = record.reply.error or rule or "the answer could not be scored"
+            self._failures.append(FailedReply.of(name, record, reason))
 
-    def finish(self) -> Columns:
-        check_names(self._factors, self._known, "; --models FILE says more of models")
-        fields = dict[str, Field]()
-        for name in self._factors:
-            codes = np.asarray(self._codes.pop(name))
-            known = Field([*self._values.pop(name)], codes)
-            fields[name] = quartiles(codes) if name in BINNED else in_order(name, known, self.runs)
-        clusters = np.array(self._cluster_of, np.int64)
-        return Columns(
-            runs=self.runs, fields=fields, facts=self._facts, chance=np.asarray(self._chance),
-            parents=np.asarray(self._parents), asked=np.asarray(self._asked),
-            worth={name: np.array(self._worth.pop(name)) for name in self._measures},
-            flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
-            clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))), groups=np.array(self._group_of),
-            names=[parent for _, parent in self._parent_of],
-        )  # fmt: skip
+    def _add_fields(self, run: RunFolder, reader: Reader, record: Record) -> None:
+        before, own = len(self._parents) - 1, {*ALWAYS, *known_names(record)} - _OWN - self._facts.keys()
+        for name in own - self._fields.keys():
+            self._fields[name] = _Codes(before)
+        for name, codes in self._fields.items():
+            codes.add(value_of(record, name) if name in own else self._value(name, run, reader, record))
+        for name, numbers in self._numbers.items():
+            numbers.append(BINNED[name](record))
 
-    def _parent(self, record: Record) -> int:
-        place = _code(self._parent_of, (record.set, record.parent))
-        if place == len(self._group_of):
-            group = record.group
-            self._group_of.append(-1 if group is None else _code(self._groups, group))
-            self._cluster_of.append(-1 if group is None else _code(self._clusters, (record.set, group)))
-        return place
-
-    def _value(self, factor: str, name: str, run: RunFolder, reader: Reader, record: Record) -> str | float:
-        if factor in self._facts:
-            return self._facts[factor].get(plain_model(record.model)) or NOT_GIVEN
-        if factor == "run":
-            return name or run.name
-        if factor in BINNED:
-            return BINNED[factor](record)
-        if factor in OF_RECORD:
-            return str(OF_RECORD[factor](record))
-        if factor not in OF_SAMPLE:
-            return value_of(record, factor)
+    def _value(self, name: str, run: RunFolder, reader: Reader, record: Record) -> str:
+        if name in self._facts:
+            return self._facts[name].get(plain_model(record.model)) or NOT_GIVEN
+        if name in OF_RECORD:
+            return str(OF_RECORD[name](record))
+        if name not in OF_SAMPLE:
+            return NOT_GIVEN
         if record.digest not in self._by_digest:
             sample = sample_of(record, run, reader)
             self._by_digest[record.digest] = tuple(str(of(sample)) for of in OF_SAMPLE.values())
-        return self._by_digest[record.digest][[*OF_SAMPLE].index(factor)]
+        return self._by_digest[record.digest][[*OF_SAMPLE].index(name)]
+
+    def _parent(self, record: Record) -> int:
+        place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
+        if place == len(self._group_of):
+            group = record.group
+            known = -1 if group is None else self._groups.setdefault(group, len(self._groups))
+            self._group_of.append(known)
+            hangs = (record.set, group)
+            self._cluster_of.append(-1 if group is None else self._clusters.setdefault(hangs, len(self._clusters)))
+        return place
+
+    def finish(self, states: Sequence[RunState]) -> Columns:
+        order = sorted(self._keys, key=key_order(self._runs))
+        places = np.argsort([self._keys[key] for key in order]).astype(np.int64)
+        asked, parents = places[np.asarray(self._asked, np.int64)], np.asarray(self._parents, np.int64)
+        clusters, names = np.array(self._cluster_of, np.int64), [parent for _, parent in self._parent_of]
+        fields = {name: _recoded([_of_key(name, key, self._runs) for key in order], asked) for name in _OF_KEY}
+        fields |= {"sample": _recoded(names, parents)}
+        fields |= {name: codes.finish() for name, codes in self._fields.items()}
+        check_names(self._factors, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
+        fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
+        fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
+        return Columns(
+            runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
+            worth={name: np.array(self._worth.pop(name)) for name in self._measures},
+            chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
+            flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
+            sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
+            clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))),
+            groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
+            failures=self._failures,
+        )  # fmt: skip
 
 
-def _code(codes: dict[Any, int], value: object) -> int:
-    return codes.setdefault(value, len(codes))
+class _Codes:
+    """The values of a factor as records come, of which the first ones, before it was known, have none."""
+
+    def __init__(self, before: int = 0) -> None:
+        self._values, self._codes = dict[str, int](), array("i")
+        if before:
+            self._values[NOT_GIVEN] = 0
+            self._codes.extend([0] * before)
+
+    def add(self, value: str) -> None:
+        self._codes.append(self._values.setdefault(value, len(self._values)))
+
+    def finish(self) -> Field:
+        return Field([*self._values], np.asarray(self._codes, np.int64))
+
+
+def _recoded(values: Sequence[str], codes: Ints) -> Field:
+    """Values, some of which are equal, by their indices, as a field of which none are."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return Field([*places], np.array([places[value] for value in values], np.int64)[codes])
+
+
+def _of_key(name: str, key: Key, runs: Mapping[str, RunFolder]) -> str:
+    if name == "run":
+        return key.run or runs[key.run].name
+    return str(getattr(key, name)) or NOT_GIVEN
+
+
+def _check(run: RunFolder, record: Record, score: Score) -> None:
+    """Raise InputError for a score that no scorer may give."""
+    value = score.value if score.status == "ok" else 0.0
+    if value is None or not 0 <= value <= 1:
+        raise InputError(run.folder, None, f"sample {record.sample} has the score {value}: a scorer must give 0 to 1")
+    if not 0 < score.weight < float("inf"):
+        raise InputError(run.folder, None, f"sample {record.sample} weighs {score.weight}: a weight must be positive")
+
+
+def _named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
+    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no
+    name."""
+    if not runs:
+        raise UserError("no run is given: name the folder that `mmdyn eval -o` made")
+    folders = [run.folder.resolve() for run in runs]
+    for place, folder in enumerate(folders):
+        if folder in folders[:place]:
+            raise UserError(f"the run {runs[place].folder} is given twice: give each run once")
+    if len(runs) == 1:
+        return {"": runs[0]}
+    short = len({run.name for run in runs}) == len(runs)
+    return {run.name if short else str(run.folder): run for run in runs}
+
+
+def key_order(runs: Mapping[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
+    """Runs, models and hints as they were given; standard before dynamic, all chains last; contexts by what should
+    help, direct first."""
+    names = list(runs)
+    labels = [entry.label for run in runs.values() for entry in run.config.models]
+    asked = [condition.context for run in runs.values() for condition in run.config.conditions]
+
+    def order(key: Key) -> tuple[object, ...]:
+        model = labels.index(key.model) if key.model in labels else len(labels)
+        context = asked.index(key.context) if key.context in asked else len(asked)
+        chain = (key.variant != "standard", key.chain == POOLED, key.chain)
+        style = (key.style != "direct", key.style, Shots.parse(key.shots).k, key.shots)
+        contexts = (place_of(key.context), context, key.context)
+        return (names.index(key.run), model, key.model, key.set, *chain, *contexts, *style)
+
+    return order
 
 
 def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[str, ...], Ints]:
     """Records by their values of some factors, in the values' order."""
-    fields = [columns.fields[axis] for axis in axes]
+    fields = [columns.field(axis) for axis in axes]
     if not fields or not len(records):
         return {} if fields else {(): records}
     sizes = [len(field.values) for field in fields]
@@ -180,22 +365,31 @@ def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
     values, weights = columns.worth[measured][:, records]
     told = ~np.isnan(values)
     kept = records[told]
-    many = int(columns.asked.max(initial=0)) + 1
-    each, found = columns.parents[kept].astype(np.int64) * many + columns.asked[kept], list[Floats]()
-    for column in (values[told], columns.chance[kept]):
+    least = least_corrected(columns.chance[kept]) if measured == "corrected" else np.zeros(len(kept))
+    many = len(columns.keys)
+    each, found = columns.parents[kept] * many + columns.asked[kept], list[Floats]()
+    for column in (values[told], columns.chance[kept], least):
         keys, means, worth = group_means(each, column, weights[told])
-        ids, over_chains, parent_weights = group_means(keys // many, means, worth)
-        found.append(over_chains)
-    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS}
-    bounded = counts.pop("bounded") > 0
-    return Cell(ids, ids, found[0], parent_weights, found[1], counts, bounded, np.unique(columns.parents[records]))
+        ids, parent_means, parent_weights = group_means(keys // many, means, worth)
+        found.append(parent_means)
+    bounded = bool(columns.flags["bounded"][records].any())
+    return Cell(
+        ids, ids, found[0], parent_weights, found[1], np.minimum(found[2], found[0]), counts_of(columns, records),
+        bounded, np.unique(columns.parents[records]),
+    )  # fmt: skip
 
 
-def records_where(columns: Columns, where: dict[str, tuple[str, ...]]) -> tuple[Ints, str]:
+def counts_of(columns: Columns, records: Ints) -> dict[str, int]:
+    """How many of some records have each flag but `bounded`, and how many have an answer that is scored."""
+    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "bounded"}
+    return {"answers": len(records) - counts["failed"] - counts["unscored"], **counts}
+
+
+def records_where(columns: Columns, where: Mapping[str, tuple[str, ...]]) -> tuple[Ints, str]:
     """The records that have these values, and what is missing where there are none."""
     keep, said = np.ones(len(columns.parents), np.bool_), ""
     for name, wanted in where.items():
-        field = columns.fields[name]
+        field = columns.field(name)
         keep &= np.isin(field.codes, [place for place, value in enumerate(field.values) if value in wanted])
         if not said and not keep.any():
             said = f"no record has {name} = {' or '.join(wanted)} here (there is {', '.join(field.values[:20])})"

@@ -12,7 +12,7 @@ import numpy as np
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Judgement, Record, Reply, Score
 from mmdyn.stats import correct_for_chance
-from mmdyn.tables.results import sample_of
+from mmdyn.tables.keys import sample_of
 from mmdyn.tables.run_state import has_failed, is_cut_off
 from mmdyn.work import Reader, RunFolder, judged_kind
 
@@ -97,6 +97,7 @@ MEASURES = {
     "questions": Measure(lambda record, run, reader: (1.0, 1.0), "count", answers=False),
     "unparsed": Measure(_scored(lambda score: float(score.status == "unparsed"))),
     "refused": Measure(_scored(lambda score: float(score.status == "refused"))),
+    "unread": Measure(_scored(lambda score: float(score.status != "ok"))),
     "failed": Measure(lambda record, run, reader: (float(has_failed(record)), 1.0), answers=False),
     "truncated": Measure(_replied(is_cut_off)),
     "response_tokens": Measure(_counted(lambda reply: reply.usage.completion_tokens), "tokens"),

@@ -1,37 +1,176 @@
-"""Cells compared over the questions that both have: two values of a factor, and models with each other."""
+"""Two sides compared over the questions that both have: on one scale, with interval and test."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.record import Scale
+from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Numbered
-from mmdyn.tables.columns import Cell
+from mmdyn.tables.columns import Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
-from mmdyn.tables.results import BY_RULES, NOT_GIVEN, p_digits
-from mmdyn.tables.rows import Row
-from mmdyn.tables.scale import SAME
+from mmdyn.tables.keys import NOT_GIVEN
+from mmdyn.tables.rows import BY_RULES, Row, p_digits
 
 ALPHA = 0.05
-GUESSING = "guessing pays differently on the two sides: the measure `corrected` takes that out"
+SAME = 1e-9
+"""Chance levels that differ by no more are one, summed in another order."""
+
+CORRECTED = (
+    "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
+    " answer has less than 0, so that it can lie beyond 100 points"
+)
+UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
-NO_PAIR = "no question was answered under both"
+NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
+RAW = "raw difference"
+
+
+class Pair(NamedTuple):
+    """Two sides over the questions, or groups of questions, that both have.
+
+    block: of what is measured on the scale. a, b: cells of the same ids. raw: b - a of raw scores. records: of both
+    sides, asked and not answered ones among them. lacking: each parent as many times as it lacks a variant that others
+    have. note: what to know of the scale. empty: why there is no number where there is none.
+    """
+
+    block: Block
+    a: Cell
+    b: Cell
+    raw: Floats
+    records: tuple[Ints, Ints]
+    lacking: Ints
+    scale: Scale | Literal[""]
+    note: str
+    empty: str
+    grouped: bool
+
+    @classmethod
+    def of(cls, block: Block, a: Ints, b: Ints, *, grouped: bool = False) -> Pair:
+        """The records of two sides, raw where guessing earns the same on both, else corrected for chance.
+
+        grouped: pairs are groups of questions that stand for each other.
+        """
+        cells = _shared(block, (a, b), grouped=grouped)
+        scale, note = _scale_of(block, *cells)
+        scaled = block._replace(measured="corrected") if scale == "corrected" else block
+        on_scale = _shared(scaled, (a, b), grouped=grouped) if scale == "corrected" else cells
+        kept = np.isin(cells[0].ids, on_scale[0].ids)
+        lacking = np.concatenate([_lacking(block.columns, records, cells[0].parents) for records in (a, b)])
+        empty = ALL_GUESSED if len(cells[0].ids) else NO_PAIR
+        raw = (cells[1].values - cells[0].values)[kept]
+        return cls(scaled, *on_scale, raw, (a, b), lacking, scale, note, empty, grouped)
+
+    def only(self, parents: NDArray[np.bool_]) -> Pair:
+        """The pairs of some parents, of which a mask says which."""
+        kept, of = parents[self.a.parents], self.block.columns.parents
+        a, b = (records[parents[of[records]]] for records in self.records)
+        cells = self.a.only(kept), self.b.only(kept)
+        lacking = self.lacking[parents[self.lacking]]
+        return self._replace(a=cells[0], b=cells[1], raw=self.raw[kept], records=(a, b), lacking=lacking)
+
+    def difference(self) -> Difference | None:
+        """b - a; None without a pair."""
+        return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
+
+    def rows(
+        self, axes: Sequence[str], key: Sequence[str], names: Sequence[str], notes: Sequence[str] = (),
+        differs: tuple[str, ...] = (), *, comparable: bool = True,
+    ) -> Iterator[Numbered]:  # fmt: skip
+        """A row for each side, for the difference, and for that of raw scores where the scale is another one.
+
+        comparable: whether the two can be compared at all; if not `notes` say why, and there is no number.
+        """
+        counts = [self._counts(records) for records in self.records]
+        for name, cell, count in zip(names, (self.a, self.b), counts, strict=True):
+            yield self.block.mean_row(axes, key, name, cell._replace(counts=count), scale=self.scale), cell
+        asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
+        more: dict[str, Any] = {name: counts[0][name] + counts[1][name] for name in counts[0]}
+        more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
+        more |= {"scale": self.scale, "differs": differs}
+        found = self.difference() if comparable else None
+        if found is None:
+            note = "; ".join(notes) if not comparable else self.empty
+            yield self.block.row(axes, key, "difference", None, note=note, unit=self.block.difference_unit, **more), None
+            return
+        told = {note: True for note in notes} | {self.note: bool(self.note), BY_RULES: self._bounded()}
+        yield difference_row(self.block, axes, key, found, [note for note, holds in told.items() if holds], **more), None
+        if self.scale == "corrected":
+            raw = round(float(np.average(self.raw, weights=self._weights())), 6) + 0.0
+            unit = self.block.difference_unit
+            yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    def _weights(self) -> Floats:
+        return (self.a.weights + self.b.weights) / 2
+
+    def _ids(self, records: Ints) -> Ints:
+        parents = self.block.columns.parents[records]
+        groups = self.block.columns.groups[parents]
+        return np.unique(groups[groups >= 0] if self.grouped else parents)
+
+    def _compared(self, records: Ints) -> Ints:
+        """Those of some records that are of pairs."""
+        parents = self.block.columns.parents[records]
+        return records[np.isin(self.block.columns.groups[parents] if self.grouped else parents, self.a.ids)]
+
+    def _counts(self, records: Ints) -> dict[str, int]:
+        """Of compared records; all that failed, or have no score."""
+        every = counts_of(self.block.columns, records)
+        return counts_of(self.block.columns, self._compared(records)) | {n: every[n] for n in ("failed", "unscored")}
+
+    def _bounded(self) -> bool:
+        flags = self.block.columns.flags["bounded"]
+        return self.block.measure.bound and any(flags[self._compared(records)].any() for records in self.records)
+
+
+def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
+    """The cells of two sides, over what both have."""
+    a, b = (by_group(block, cell) if grouped else cell for cell in map(block.cell, sides))
+    _, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
+    return a.only(in_a), b.only(in_b)
+
+
+def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
+    """The scale on which guessing makes no difference between two cells of the same ids, and what to know of it."""
+    if block.measured != "score":
+        return "", ""
+    unknown = bool(np.isnan(a.chance + b.chance).any())
+    if unknown or np.allclose(a.chance, b.chance, rtol=0, atol=SAME):
+        return "raw", UNKNOWN if unknown else ""
+    return "corrected", CORRECTED
+
+
+def _lacking(columns: Columns, records: Ints, parents: Ints) -> Ints:
+    """Each of these parents as many times as it lacks an answered variant: of a chain and a draw that any parent
+    has."""
+    found, keys = np.zeros(len(columns.names), np.int64), columns.asked[records]
+    answered = ~(columns.flags["failed"] | columns.flags["unscored"])
+    for key in np.unique(keys):
+        own = records[keys == key]
+        most = int(columns.draws[own].max()) + 1
+        own = own[answered[own]]
+        variants = np.unique(columns.parents[own] * most + columns.draws[own])
+        found += most - np.bincount(variants // most, minlength=len(found))
+    return np.repeat(parents, found[parents])
 
 
 def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
     """b - a over what both cells have; None where that is nothing."""
     _, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-    if not len(in_a):
-        return None
-    weights = (a.weights[in_a] + b.weights[in_b]) / 2
-    differences, labels = b.values[in_b] - a.values[in_a], block.labels(a)[in_a]
+    return _tested(block, a.only(in_a), b.only(in_b)) if len(in_a) else None
+
+
+def _tested(block: Block, a: Cell, b: Cell) -> Difference:
+    """b - a of cells of the same ids."""
+    weights, differences, labels = (a.weights + b.weights) / 2, b.values - a.values, block.labels(a)
     if block.measure.unit != "share":
         return mean_of(differences, weights, labels)
     return paired_difference(differences, weights, labels, 1 - min(block.least(a), block.least(b)))
@@ -40,35 +179,15 @@ def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
     """The rows of a block of a Paired: both sides, their difference, and of groups what became of each."""
     for key, records in block.spans(part.by).items():
-        of_sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
-        a, b = (block.cell(side) for side in of_sides)
-        left = len(np.union1d(a.asked, b.asked))
-        if part.pair == "group":
-            a, b = by_group(block, a), by_group(block, b)
-            left = len(np.union1d(a.asked, b.asked))
-        shared, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-        both = [only(cell, places) for cell, places in ((a, in_a), (b, in_b))]
-        for value, cell in zip((part.a, part.b), both, strict=True):
-            yield block.mean_row(part.by, key, value, cell), cell
-        yield _difference(block, part, key, both, left - len(shared)), None
-        if part.pair == "group" and len(shared):
-            yield from _agreement(block, part, key, both, [_picks(block, side) for side in of_sides])
-
-
-def _difference(block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], left: int) -> Row:
-    a, b = sides
-    counts = {name: a.counts[name] + b.counts[name] for name in a.counts}
-    more: dict[str, Any] = {"n": len(a.ids), "left_out": left, **counts}
-    found = compared(block, a, b)
-    if found is None:
-        return block.row(part.by, key, "difference", None, note=NO_PAIR, **more)
-    guessing = block.measured == "score" and bool(np.nanmax(np.abs(a.chance - b.chance), initial=0.0) > SAME)
-    notes = {GUESSING: guessing, BY_RULES: block.lower(a, b)}
-    return difference_row(block, part.by, key, found, [note for note, holds in notes.items() if holds], **more)
+        sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
+        pair = Pair.of(block, sides[0], sides[1], grouped=part.pair == "group")
+        yield from pair.rows(part.by, key, (part.a, part.b))
+        if pair.grouped and len(pair.a.ids):
+            yield from _agreement(block, part, key, pair)
 
 
 def difference_row(
-    block: Block, by: Sequence[str], key: tuple[str, ...], found: Difference, notes: list[str], **more: Any
+    block: Block, by: Sequence[str], key: Sequence[str], found: Difference, notes: Sequence[str], **more: Any
 ) -> Row:
     """The row of a difference, or of another number that is tested against 0."""
     found = found.rounded
@@ -79,21 +198,20 @@ def difference_row(
     return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=block.difference_unit, **more)
 
 
-def _agreement(
-    block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], picks: Sequence[Mapping[int, int]]
-) -> Iterator[Numbered]:
+def _agreement(block: Block, part: Paired, key: Sequence[str], pair: Pair) -> Iterator[Numbered]:
     """How many pairs are right on both sides, on neither (and of these, on how many both sides say the same), and on
     one alone; what is neither right nor wrong is in none."""
-    a, b = (cell.values for cell in sides)
+    a, b = (cell.values for cell in _shared(block, pair.records, grouped=True))
     kinds = {"both right": (1, 1), f"{part.a} only": (1, 0), f"{part.b} only": (0, 1), "both wrong": (0, 0)}
     shares = {name: (a == one) & (b == other) for name, (one, other) in kinds.items()}
-    alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in sides[0].ids.tolist()]
+    picks = [_picks(block, side) for side in pair.records]
+    alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in pair.a.ids.tolist()]
     shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
     for name, hits in shares.items():
-        yield block.mean_row(part.by, key, name, sides[0]._replace(values=hits.astype(np.float64), bounded=False)), None
+        yield block.mean_row(part.by, key, name, pair.a._replace(values=hits.astype(np.float64), bounded=False)), None
 
 
-def _picks(block: Block, records: Ints) -> dict[int, int]:
+def _picks(block: Block, records: Ints) -> Mapping[int, int]:
     """What was read in the replies of each group, by its code, where all of them say the same."""
     picked = block.columns.fields[PICKED]
     found = dict[int, set[int]]()
@@ -107,20 +225,15 @@ def _picks(block: Block, records: Ints) -> dict[int, int]:
 def by_group(block: Block, cell: Cell) -> Cell:
     """A cell of groups: the questions of a group are averaged, those without one are left out."""
     groups = block.columns.groups
+    cell = cell.only(groups[cell.parents] >= 0)
     place = groups[cell.parents]
-    there = place >= 0
-    ids, values, weights = group_means(place[there], cell.values[there], cell.weights[there])
-    _, chance, _ = group_means(place[there], cell.chance[there], cell.weights[there])
-    first = cell.parents[there][np.unique(place[there], return_index=True)[1]]
+    ids, values, weights = group_means(place, cell.values, cell.weights)
+    _, chance, _ = group_means(place, cell.chance, cell.weights)
+    _, least, _ = group_means(place, cell.least, cell.weights)
+    first = cell.parents[np.unique(place, return_index=True)[1]]
     asked = np.unique(groups[cell.asked][groups[cell.asked] >= 0])
-    return cell._replace(parents=first, ids=ids, values=values, weights=weights, chance=chance, asked=asked)
-
-
-def only(cell: Cell, places: Ints) -> Cell:
-    columns: dict[str, Any] = {
-        name: getattr(cell, name)[places] for name in ("parents", "ids", "values", "weights", "chance")
-    }
-    return cell._replace(**columns)
+    found = {"parents": first, "ids": ids, "values": values, "weights": weights, "chance": chance, "least": least}
+    return cell._replace(**found, asked=asked)
 
 
 def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:
