@@ -73,8 +73,8 @@ def report(
         runs: the folders that `mmdyn eval` made.
         by: fields, or what lay beside the questions (contexts.py), to break scores and contrasts down by.
         flips: add the samples that went from right to wrong and back.
-        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++`.
-        labels: the file of people's marks that `ppi` and `ppi++` take.
+        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen` or `ppi++`.
+        labels: the file of people's marks that `ppi++` takes.
         repeats: add what k tries at a question are worth; empty for 1 and all.
         auc: add how well weighed options tell right from wrong.
 
