@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mmdyn.record import Contrast
 from mmdyn.shots import Shots
-from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm
+from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm, paired_difference
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.contexts import BASES, are_compared, fields_of, lays_knowledge, leak_field, place_of
 from mmdyn.tables.differing import differing
@@ -49,8 +49,7 @@ class Paired(NamedTuple):
 
     `asked` are all parents that either was asked. records: the parent of each record of either that `failed`, and of
     the compared ones that `needs_judge` or is `bounded`, as Scores have them. note: what a reader must know of the
-    pair. comparable: whether it can be compared at all. scaled: what its difference is of. keys: both
-    conditions.
+    pair. comparable: whether it can be compared at all. scaled: what its difference is of.
     """
 
     parents: Ints
@@ -62,7 +61,6 @@ class Paired(NamedTuple):
     note: str
     comparable: bool
     scaled: Scaled
-    keys: tuple[Key, ...] = ()
 
 
 Delta: TypeAlias = dict[str, Any]
@@ -97,7 +95,7 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     scaled, (note, comparable) = on_scale(a, in_a, b, in_b), _comparable(table, pair)
     told = scaled.note if pair.factor in ("variant", "run") else ""  # other factors ask the same questions
     note = "; ".join(filter(None, (note, told))) if comparable else note
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, note, comparable, scaled, pair[1:])
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, note, comparable, scaled)
 
 
 def compare(table: Table) -> list[Contrast]:
@@ -207,8 +205,7 @@ def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
         )
         return found | {"note": nothing}
     weights, bound = paired.weights[inside], 1 - float(least[inside].min())
-    clusters = table.clusters[paired.parents[inside]]
-    delta = table.difference(paired.keys, (b - a)[inside], weights, clusters, bound).rounded
+    delta = paired_difference((b - a)[inside], weights, table.clusters[paired.parents[inside]], bound).rounded
     raw = round(float(np.average((paired.b - paired.a)[inside], weights=weights)), 6)
     told = {"delta": delta.value, "ci95": delta.ci95, "method": delta.method, "raw_delta": raw + 0.0}
     if delta.p is None:
