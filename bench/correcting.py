@@ -45,12 +45,11 @@ def by_calibration(number: int, labels: int, right: float, se: float, sp: float)
     return rogan_gladen(values, np.ones(ANSWERS), np.arange(ANSWERS), sensitivity, specificity)
 
 
-def by_marks(number: int, labels: int, power: float | None, *case: float) -> Estimate:
-    """PPI, with so many of the answers marked."""
+def by_marks(number: int, labels: int, *case: float) -> Estimate:
+    """PPI++, with so many of the answers marked."""
     values, truth = world(number, ANSWERS, *case)
     marks, ones = np.where(np.arange(ANSWERS) < labels, truth, np.nan), np.ones(ANSWERS)
-    power = tuned_power(values, ones, marks) if power is None else power
-    return prediction_powered(values, ones, np.arange(ANSWERS), marks, power)
+    return prediction_powered(values, ones, np.arange(ANSWERS), marks, tuned_power(values, ones, marks))
 
 
 def main() -> None:
@@ -58,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=4000)
     numbers = range(parser.parse_args().replications)
-    print("| right | sensitivity | specificity | plain error | labels | Rogan-Gladen | ppi | ppi++ | marks alone |")
+    print("| right | sensitivity | specificity | plain error | labels | Rogan-Gladen | ppi++ | marks alone |")
     print("|---|---|---|---|---|---|---|---|---|")
     for case in WORLDS:
         right, se, sp = case
@@ -66,8 +65,7 @@ def main() -> None:
         for labels in LABELS:
             found = {
                 "Rogan-Gladen": [by_calibration(number, labels, *case) for number in numbers],
-                "ppi": [by_marks(number, labels, 1.0, *case) for number in numbers],
-                "ppi++": [by_marks(number, labels, None, *case) for number in numbers],
+                "ppi++": [by_marks(number, labels, *case) for number in numbers],
                 "marks alone": [alone(number, labels, *case) for number in numbers],
             }
             cells = " | ".join(_cell(estimates, right) for estimates in found.values())

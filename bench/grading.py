@@ -104,13 +104,13 @@ def table(rows: dict[str, tuple[list[Marked], list[float | None]]]) -> None:
 def corrections(name: str, answers: list[Marked], values: list[float | None]) -> None:
     """How far corrected means are from what people's marks of all answers come to, and how often intervals hold it.
 
-    ppi: DRAWS times, MARKS answers drawn at random have their marks. Rogan-Gladen: right is a value, or a mark, of 0.5
-        or more; sensitivity and specificity are of a random half of the answers, or of half of the questions, and the
-        other half's share is corrected.
+    ppi++: DRAWS times, MARKS answers drawn at random have their marks. Rogan-Gladen: right is a value, or a mark, of
+        0.5 or more; sensitivity and specificity are of a random half of the answers, or of half of the questions, and
+        the other half's share is corrected.
     """
     human, value = (np.array(side, dtype=np.float64) for side in ([answer.human for answer in answers], values))
     rows = dict[str, list[tuple[Estimate, float]]]()
-    for method, power in (("marks alone", 0.0), ("ppi", 1.0), ("ppi++", None)):
+    for method, power in (("marks alone", 0.0), ("ppi++", None)):
         rows[method] = [(_powered(value, human, number, power), float(human.mean())) for number in range(DRAWS)]
     questions = sorted({answer.question for answer in answers})
     asked = np.array([answer.question for answer in answers])

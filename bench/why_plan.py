@@ -1,5 +1,4 @@
-"""Whether `mmdyn plan` names the right number of questions, and `--until-clear` keeps its error. Prints the tables of
-docs/appendix/why.md under "Planning" and "Stopping when it is clear".
+"""Whether `mmdyn plan` names the right number of questions. Prints the table of docs/appendix/why.md under "Planning".
 
     python bench/why_plan.py [--replications 2000]
 
@@ -22,9 +21,7 @@ from msgspec.structs import replace
 from scipy.special import ndtri
 
 from mmdyn.keys import stream
-from mmdyn.run.until_clear import FIRST, grown
 from mmdyn.stats import EmpiricalLikelihood, Floats, Ints, PairedDesign, detectable, mcnemar, needed
-from mmdyn.stats.sequential import ALPHA, BETS
 
 HURT = 0.8
 """Of the chance of a right answer a variant that hurts takes this share."""
@@ -88,8 +85,6 @@ PLANNED = (
     Design(0.3, 0.05, k=3, groups="1 to 8", icc=0.2),
     Design(0.3, 0.03, k=3, e=2, groups="4", icc=0.1),
 )
-SETS = tuple(Design(a, 0.0, k, e, groups, icc) for a in (0.1, 0.5, 0.9) for k, e, groups, icc in (
-    (1, 1, "1", 0.0), (1, 1, "1 to 8", 0.2), (3, 2, "4", 0.2)))  # fmt: skip
 
 
 def differences(design: Design, labels: Ints, count: int, key: str) -> Iterator[Floats]:
@@ -163,89 +158,11 @@ def print_planned(count: int) -> None:
     print_table("The number of questions that is named for a power of 0.8", head, rows)
 
 
-class Stops(NamedTuple):
-    """Per run: whether the interval excluded 0 at any look, whether it held the truth where the run ended, and how many
-    questions were asked until then."""
-
-    alarm: Floats
-    holds: Floats
-    asked: Floats
-
-
-def stops(design: Design, n: int, points: float, count: int) -> Stops:
-    """Runs over sets of n questions that end when it is clear."""
-    labels, found = design.labels(n), list[Stops]()
-    sizes = np.bincount(labels)
-    looks, ends = [min(FIRST, len(sizes))], np.cumsum(sizes)
-    while looks[-1] < len(sizes):
-        looks.append(grown(looks[-1], len(sizes)))
-    largest = sizes.max()
-    starts = np.append(0, ends[:-1])
-    for rows in differences(design, labels, count, "stops"):
-        random = stream("order", repr(design), len(found))
-        order = random.permuted(np.tile(np.arange(len(sizes)), (len(rows), 1)), axis=1)
-        sums = np.take_along_axis(np.add.reduceat(rows, starts, axis=1), order, 1)
-        totals = sizes[order]
-        above = {at: _refused(sums, totals, largest, at, 1, looks) for at in (0.0, -points, -design.drop)}
-        below = {at: _refused(sums, totals, largest, at, -1, looks) for at in (0.0, points, -design.drop)}
-        clear = above[0.0] | below[0.0] | (above[-points] & below[points])
-        clear[:, -1] = True
-        at = clear.argmax(1)
-        row = np.arange(len(rows))
-        holds = ~(above[-design.drop] | below[-design.drop])[row, at]
-        asked = np.take_along_axis(np.cumsum(totals, 1), np.array(looks)[at][:, None] - 1, 1)[:, 0]
-        found.append(Stops((above[0.0] | below[0.0]).any(1), holds, asked))
-    return Stops(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-
-
-def _refused(sums: Floats, totals: Ints, largest: int, at: float, side: int, looks: list[int]) -> Floats:
-    """Whether the wealth on one side has refused a mean, at each look."""
-    steps = side * (sums - at * totals) / (largest * (1 + abs(at)))
-    wealth = np.full((len(sums), len(looks)), -np.inf)
-    for bet in BETS:
-        wealth = np.logaddexp(wealth, np.cumsum(np.log1p(bet * steps), 1)[:, np.array(looks) - 1])
-    return wealth - math.log(len(BETS)) >= math.log(2 / ALPHA)
-
-
-def print_alarms(count: int) -> None:
-    """Runs without a drop that see one at any look, and coverage where they end."""
-    rows = list[tuple[object, ...]]()
-    for design in SETS:
-        found = stops(design, 600, 0.03, count)
-        told = (100 * float(found.alarm.mean()), 100 * float(found.holds.mean()))
-        rows.append((str(design.accuracy), design.k, design.e, design.groups, str(design.icc), *told))
-    head = ("accuracy", "k", "e", "group", "icc", "false alarms", "holds")
-    print_table(f"Sets of 600 questions, no drop, {count} runs each: per cent", head, rows)
-
-
-def print_stops(count: int) -> None:
-    """How many questions are asked until it is clear, beside how many a plan asks."""
-    rows = list[tuple[object, ...]]()
-    for groups, icc in (("1", 0.0), ("4", 0.2)):
-        for drop in (0.03, 0.05, 0.1):
-            design = Design(0.6, drop, groups=groups, icc=icc)
-            fixed = needed(design.moments, drop, 1, 1)
-            assert fixed is not None
-            found = stops(design, 3 * fixed, 0.01, count)
-            told = 100 * float(found.holds.mean()), 100 * float(found.alarm.mean())
-            median = round(float(np.median(found.asked)))
-            rows.append((groups, f"{100 * drop:g}", fixed, median, f"{median / fixed:.2f}", *told))
-    head = ("group", "drop", "n of the plan", "median n at the end", "ratio", "holds", "seen")
-    print_table("Runs until it is clear, of sets three times as large as the plan; accuracy 0.6", head, rows)
-
-
-def print_tables(count: int) -> None:
-    """All tables; of runs without a drop 10,000 replications stand for 2000."""
-    print_planned(count)
-    print_alarms(5 * count)
-    print_stops(max(count // 2, 1))
-
-
 def main() -> None:
-    """Print all tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=2000, help="replications of each planned design")
-    print_tables(parser.parse_args().replications)
+    print_planned(parser.parse_args().replications)
 
 
 if __name__ == "__main__":

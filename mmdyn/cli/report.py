@@ -45,17 +45,17 @@ OF_SUMMARY = ("with_flips", "correct", "with_repeats", "with_auc", "html_file")
 @click.option("--csv", "csv_file", metavar="FILE", type=OutPath(), help="Write the summary to a CSV file.")
 @click.option(
     "--correct",
-    type=click.Choice(["rogan-gladen", "ppi", "ppi++"]),
+    type=click.Choice(["rogan-gladen", "ppi++"]),
     help=(
         "Correct scores for the scorer's errors, as `mmdyn grade --calibrate` measured them (rogan-gladen), or by"
-        " people's marks of some of the run's answers (ppi; ppi++ weighs the scores by how well they tell)."
+        " people's marks of some of the run's answers (ppi++, which weighs the scores by how well they tell)."
     ),
 )
 @click.option(
     "--labels",
     metavar="FILE",
     type=click.Path(),
-    help="With ppi: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of answers chosen at random.",
+    help="With ppi++: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of answers chosen at random.",
 )
 @click.option("--repeats", "with_repeats", is_flag=True, help="pass@k, majority@k, worst@k and consistency of repeats.")
 @click.option(
@@ -171,8 +171,8 @@ def _check_forms(given: dict[str, Any]) -> bool:
         raise click.UsageError("--columns goes with --plots FOLDER: give both")
     if given["format"] and (given["as_json"] or given["csv_file"]) and wanted:
         raise click.UsageError("--json and --csv are formats themselves: leave --format out")
-    if bool(given["labels"]) != (given["correct"] or "").startswith("ppi"):
-        raise click.UsageError("--labels FILE and --correct ppi go together: give both or none")
+    if bool(given["labels"]) != (given["correct"] == "ppi++"):
+        raise click.UsageError("--labels FILE and --correct ppi++ go together: give both or none")
     if wanted and any(given[name] for name in OF_SUMMARY):
         raise click.UsageError(
             "--flips, --correct, --repeats, --auc and --html are of the summary: leave them or the tables out"

@@ -19,7 +19,7 @@ from mmdyn.run.conditions import ExamplesConfig
 from mmdyn.run.examples import Examples, ExampleSource
 from mmdyn.run.knowledge_config import KnowledgeConfig, Section, found_key
 from mmdyn.run.replaced_pictures import leaks_beside, replace_pictures
-from mmdyn.run.samples import Limit, samples
+from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
 from mmdyn.work import FOUND, Store
 
@@ -93,7 +93,7 @@ class ContextProviders:
             if any(context != Context() for _, context in asked) or self.examples.by_root
         )
 
-    def look_up(self, limit: Limit) -> None:
+    def look_up(self, limit: int | None) -> None:
         """Look up examples, and points for whatever sample is asked with looked-up ones, where the store has none.
         Raises UserError, ModelError."""
         self.examples.look_up(self._sets, limit)

@@ -33,7 +33,6 @@ from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
-from mmdyn.run.until_clear import check_until_clear, rule_of, until_clear
 from mmdyn.shots import Shots
 from mmdyn.work import FAILURE, LOG, RECORD, RUN, ModelEntry, RunConfig, RunFolder, Scoring, run_log, write_config
 from perturb import parse_chains, perturb
@@ -65,8 +64,6 @@ def evaluate(
     given, executor = several(sets), open_executor(execution)
     job = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), given)
     budget = limits.budget.share(executor.ranks.number, executor.ranks.size)
-    if limits.until_clear is not None:
-        return until_clear(job, lambda groups: _carry_out(replace(job, groups=groups), given, executor, budget))
     return _carry_out(job, given, executor, budget)
 
 
@@ -86,17 +83,16 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
         executor.meet(store)
         if not is_first:
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
-        job = replace(job, conditions=(conditions := conditions_of(job, opened)))
-        rule = None if job.groups is None else rule_of(job, opened)
-        job = replace(job, groups=rule and min(job.groups or 0, rule.groups))
+        conditions = conditions_of(job, opened)
         known = None if is_first else RunFolder(job.out).config.knowledge
         providers = open_providers(job, opened, conditions, store, known)
         if is_first:
             _check_knowledge(job.out, providers.settings)
-            providers.look_up(job.limit)
-        planned, skipped = count(plan(opened, conditions, job.spec.epochs, job.limit, providers.by_set), cascade.check)
-        job = replace(job, planned=planned)
-        config = replace(_config(job, opened, models, skipped, providers), until_clear=rule)
+            providers.look_up(job.limits.n)
+        asks = plan(opened, conditions, job.spec.epochs, job.limits.n, providers.by_set)
+        planned, skipped = count(asks, cascade.check)
+        job = replace(job, conditions=conditions, planned=planned)
+        config = _config(job, opened, models, skipped, providers)
         _begin(job.out, config, scoring_of(cascade), write=is_first)
         with run_log(job.out, executor.ranks.number):
             who, what = [model.label for model in models], [condition.mode for condition in conditions]
@@ -114,7 +110,6 @@ def checked(job: Job, sets: Sequence[object]) -> Job:
     for option, number in numbers.items():
         if number is not None and number < 1:
             raise UserError(f"{option} is {number}: give 1 or more")
-    check_until_clear(limits, job.execution)
     if not sets or not spec.styles:
         raise UserError("name at least one set and one style")
     for given in sets:
@@ -181,7 +176,7 @@ def _config(
         models=tuple(ModelEntry(model.label, model.identity) for model in models),
         conditions=job.conditions,
         epochs=job.spec.epochs,
-        limit=job.limits.n or job.groups,
+        limit=job.limits.n,
         prompts=templates_digest(Template(job.prompt) if job.prompt else None),
         prompt=job.prompt,
         instructions=own_instructions(job.conditions),
@@ -254,8 +249,6 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
                 scored = f" (`{command_line('mmdyn', 'score', out)}` scores what was asked by answers that changed)"
             if "instructions" in differing:
                 scored = " (what older versions called kprag is kprag:inline now)"
-            if "until_clear" in differing:
-                scored = " (its intervals rest on how it was begun)"
             now = {entry.digest for entry in config.sets}
             if "sets" in differing and (more := [one for one in before.sets if one.digest not in now]):
                 named = " and ".join(str(run.set_folder(one)) for one in more)

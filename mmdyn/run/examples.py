@@ -22,7 +22,7 @@ from mmdyn.prompts import asking_digest
 from mmdyn.record import Condition
 from mmdyn.run.conditions import ExamplesConfig
 from mmdyn.run.render import Example
-from mmdyn.run.samples import Limit, check_digest, samples
+from mmdyn.run.samples import check_digest, samples
 from mmdyn.sample import TASK_TYPES, Sample
 from mmdyn.shots import Shots
 from mmdyn.work import FOUND, Store
@@ -170,7 +170,7 @@ class Examples:
         self.settings |= {"seed": seed, "sets": {root: pools[root].digest for root in sorted(roots)}}
         self.settings |= {"ids": [*config.ids], "retriever": config.retriever, "embedder": config.embedder}
 
-    def look_up(self, sets: Sequence[SampleSet], limit: Limit) -> None:
+    def look_up(self, sets: Sequence[SampleSet], limit: int | None) -> None:
         """Look up what is similar to the samples of the sets, where that is asked. Raises UserError, MissingExtra."""
         for place, group in groupby(samples(sets, limit), key=itemgetter(0)) if self._similar else ():
             self.by_root[sets[place].root].look_up((sample for _, sample in group), self._similar)

@@ -22,8 +22,6 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     prices: A file of what models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a
         million tokens in USD (or currency: …); image: is for one picture. The first name that fits counts.
     concurrency: Requests in flight at most; one that seems to hang is none.
-    until_clear: Ask more and more questions, in a random order, until every difference of dynamic against standard
-        surely is none of 0, or less than X points; all its intervals are such that looking on the way does no harm.
     """
 
     n: int | None = None
@@ -32,7 +30,6 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     max_requests: int | None = None
     prices: str | None = None
     concurrency: int = 32
-    until_clear: float | None = None
 
     @property
     def budget(self) -> Budget:

@@ -15,7 +15,7 @@ from mmdyn.record import Condition
 from mmdyn.run.context_providers import ContextProvider
 from mmdyn.run.render import LIKELIHOOD, WEIGHED, Example
 from mmdyn.run.replaced_pictures import replace_pictures
-from mmdyn.run.samples import Limit, samples
+from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
 
 
@@ -71,7 +71,7 @@ def plan(
     sets: Sequence[SampleSet],
     conditions: Sequence[Condition],
     epochs: int,
-    limit: Limit,
+    limit: int | None,
     providers: Sequence[ContextProvider] = (),
 ) -> Iterator[Ask | Skip]:
     """Stream the asks set by set, sample by sample; `shelves`: one for each set, where a condition has a context."""

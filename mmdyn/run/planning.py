@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -18,7 +19,6 @@ from mmdyn.models import read_settings
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import estimate
 from mmdyn.run.execution import Execution, Limits
-from mmdyn.run.samples import groups_of
 from mmdyn.run.sets import GivenModel, open_sets, several
 from mmdyn.stats import detectable, needed
 from mmdyn.tables import Pilot, Priors, read_pilot
@@ -103,7 +103,9 @@ def plan_run(
             raise UserError("only variants are given: name the set that they were made of")
         counted: Any = {"limits": Limits(n=PRICED, prices=limits.prices), "execution": Execution(use_cache=False)}
         for row in estimate(list(opened.values()), models, Path(scratch) / "run", **counted).rows:
-            groups = [len(group) for group in groups_of(opened[row.set]).values()]
+            # A question without a group is one by itself.
+            named = ((one.id,) if one.group is None else one.group for one in opened[row.set])
+            groups = list(Counter(named).values())
             sizes = tuple(sorted(groups)[:: 1 + len(groups) // TELLING_SIZES])
             if run:
                 told = read_pilot(run, pilot_model or row.model, sizes, priors)

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from heapq import nsmallest
 from itertools import islice
-from typing import TypeAlias
-
-from msgspec import Struct
 
 from mmdyn.data import MANIFEST_FILE, SampleSet, SetDigest
 from mmdyn.errors import InputError, command_line
-from mmdyn.keys import canonical, digest
+from mmdyn.keys import canonical
 from mmdyn.sample import Sample
 
 
-class FirstGroups(Struct, frozen=True):
-    """The first `n` groups of the questions of each set, in a random order that the seed, the set and the group key. A
-    question without a group is one."""
-
-    n: int
-    seed: int
-
-
-Limit: TypeAlias = int | FirstGroups | None
-"""The first questions of each set, or the first groups of them; None for all."""
-
-
-def samples(sets: Sequence[SampleSet], limit: Limit) -> Iterator[tuple[int, Sample]]:
-    """Stream the samples with their sets' places. `limit` keeps some parents of each standard set, with their variants.
+def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int, Sample]]:
+    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their
+    variants.
 
     Raises InputError for a variant that has no parent set, and at a set's end as `check_digest` does.
     """
@@ -70,29 +55,12 @@ def check_digest(opened: SampleSet, digest: str) -> None:
         raise InputError(file, None, f"the digest is not that of the samples: they were changed; {anew}")
 
 
-def groups_of(opened: SampleSet) -> dict[tuple[str, str], dict[str, Sample]]:
-    """The groups of a set: what it is called, and the first sample of each parent in it."""
-    found = dict[tuple[str, str], dict[str, Sample]]()
-    for sample in opened:
-        name = ("parent", sample.parent) if sample.group is None else ("group", sample.group)
-        found.setdefault(name, {}).setdefault(sample.parent, sample)
-    return found
-
-
-def _first_parents(sets: Sequence[SampleSet], limit: int | FirstGroups) -> dict[str, set[str]]:
+def _first_parents(sets: Sequence[SampleSet], limit: int) -> dict[str, set[str]]:
     kept = dict[str, set[str]]()
     for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
         if opened.root not in kept:
-            kept[opened.root] = set(_parents(opened, limit))
+            kept[opened.root] = set(islice(_distinct_parents(opened), limit))
     return kept
-
-
-def _parents(opened: SampleSet, limit: int | FirstGroups) -> Iterator[str]:
-    if isinstance(limit, int):
-        return islice(_distinct_parents(opened), limit)
-    groups, seed = groups_of(opened), limit.seed
-    first = nsmallest(limit.n, groups, key=lambda name: digest([seed, opened.root, *name]))
-    return (parent for name in first for parent in groups[name])
 
 
 def _distinct_parents(opened: SampleSet) -> Iterator[str]:

@@ -28,8 +28,8 @@ class Scorer:
     """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none
     needs a judge.
 
-    `weight` says how much a sample counts. `name` is the policy or metric with the version of the rules, such as
-    mdk12@6 or metric.rouge_l@6. Raises PluginError, and MissingExtra for a metric whose library is not installed.
+    `name` is the policy or metric with the version of the rules, such as mdk12@6 or metric.rouge_l@6. Raises
+    PluginError, and MissingExtra for a metric whose library is not installed.
     """
 
     def __init__(self, policy: str = "mdk12") -> None:
@@ -38,17 +38,17 @@ class Scorer:
         plugin: Policy | Metric = load("scorers", full)()
         self.compares, self._whole = isinstance(plugin, Metric), isinstance(plugin, Metric) and plugin.whole
         self._policy = None if isinstance(plugin, Metric) else plugin
-        self.weight: Callable[[Sample], float]
+        self._weight: Callable[[Sample], float]
         if isinstance(plugin, Metric):
-            self.weight, self._credit = _even, partial(credit_by_metric, plugin)
+            self._weight, self._credit = _even, partial(credit_by_metric, plugin)
         else:
-            self.weight, self._credit = plugin.weight, partial(_credit_by_policy, plugin)
+            self._weight, self._credit = plugin.weight, partial(_credit_by_policy, plugin)
 
     def score(self, sample: Sample, reply: Reply) -> Score:
         """The score of a reply. One that never came (`reply.error`) is `failed` and has no value; nothing read scores
         0."""
         if reply.error:
-            return Score("failed", None, rule="failed", weight=self.weight(sample), chance=self.chance(sample))
+            return Score("failed", None, rule="failed", weight=self._weight(sample), chance=self.chance(sample))
         return self.credit(sample, self.extract(sample, reply))
 
     def chance(self, sample: Sample) -> float:
@@ -113,7 +113,7 @@ class Scorer:
             extracted=None if found is None else _stored(found),
             rule="no_rule_match" if unmatched else extraction.rule,
             parts=parts,
-            weight=self.weight(sample),
+            weight=self._weight(sample),
             confidence=extraction.confidence,
             needs_judge=not self.compares and needs_judge(extraction, lower_bound=more),
             lower_bound=more,

@@ -45,7 +45,6 @@ from .repeated_tries import (
 from .reviewers import Agreement as Agreement, cohen_kappa as cohen_kappa, fleiss_kappa as fleiss_kappa
 from .roc import roc_auc as roc_auc
 from .second_opinion import LogOdds as LogOdds, log_odds as log_odds
-from .sequential import betting as betting
 from .shapley_designs import (
     GENERATORS as GENERATORS,
     Forms as Forms,

@@ -48,7 +48,7 @@ def rogan_gladen(values: Floats, weights: Floats, clusters: Ints, sensitivity: S
     return Estimate(value, min(low, value), max(high, value), method)
 
 
-def prediction_powered(values: Floats, weights: Floats, clusters: Ints, marks: Floats, power: float = 1.0) -> Estimate:
+def prediction_powered(values: Floats, weights: Floats, clusters: Ints, marks: Floats, power: float) -> Estimate:
     """Estimate the mean mark of all answers, of which people marked only some.
 
     The variance is that of the estimate's linear form, robust to clusters, so that it counts the scores of all, the
@@ -85,7 +85,7 @@ def prediction_powered(values: Floats, weights: Floats, clusters: Ints, marks: F
     variance = float((sums**2 / (1 - shares)).sum()) + UNSEEN / (n + 2) ** 2
     half = float(student.ppf(0.975, n - 1)) * math.sqrt(variance)
     value, low, high = map(_clipped, (value, value - half, value + half))
-    return Estimate(value, low, high, "PPI" if power == 1 else f"PPI++ (lambda {power:.2f})")
+    return Estimate(value, low, high, f"PPI++ (lambda {power:.2f})")
 
 
 def tuned_power(values: Floats, weights: Floats, marks: Floats) -> float:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from statistics import fmean
 from sys import intern
 from typing import NamedTuple, TextIO, TypeVar
@@ -19,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.record import Judgement, Record, Score
-from mmdyn.stats import Estimate, Floats, Ints, group_means, weighted_kappa
+from mmdyn.stats import Floats, Ints, group_means, mean_score, weighted_kappa
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Table, pick, score_of
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, Spending
 from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
@@ -204,8 +203,7 @@ class _Condition:
         self._combined_bounded |= combined is not None and combined.lower_bound
 
     def row(self, key: Key, run: _Run, table: Table) -> CascadeRow:
-        mean = partial(table.mean, key)
-        means = _Means(mean, table.clusters, table.indices(key, self._parents), np.array(self._weights))
+        means = _Means(table.clusters, table.indices(key, self._parents), np.array(self._weights))
         rules, mode = np.array(self._rules), run.scoring.judge_mode
         judges = [one.figures(rules, means.of(np.array(one.values)), all_asked=mode == "all") for one in self.judges]
         by_rules = means.of(rules, lower=self._rules_bounded)
@@ -216,7 +214,6 @@ class _Condition:
 class _Means(NamedTuple):
     """The means over the parents of a condition; `parents` and `weights` go with its answers."""
 
-    mean: Callable[[Floats, Floats, Ints], Estimate]
     clusters: Ints
     parents: Ints
     weights: Floats
@@ -227,7 +224,7 @@ class _Means(NamedTuple):
         if not there.any():
             return Accuracy(0, 0, None, None, "")
         parents, means, weights = group_means(self.parents[there], values[there], self.weights[there])
-        found = self.mean(means, weights, self.clusters[parents])
+        found = mean_score(means, weights, self.clusters[parents])
         score, ends, bound = score_of(found, lower=lower)
         return Accuracy(len(parents), int(there.sum()), score, ends, found.method, bound)
 

@@ -18,20 +18,20 @@ from mmdyn.tables.results import POOLED, Bound, Interval, Key, OfCondition, Tabl
 from mmdyn.tables.terminal import names_of, open_console, percent, print_grid
 from mmdyn.work import RunFolder
 
-METHODS = ("rogan-gladen", "ppi", "ppi++")
+METHODS = ("rogan-gladen", "ppi++")
 FEW = "fewer than two marked answers that do not belong together"
 UNKNOWN = (
     "{scorer} was never calibrated here, so that its errors are not known: run `mmdyn grade LABELLED --calibrate"
-    " --policy {policy}{judge}` on answers that people marked, or mark answers of this run and give --correct ppi"
+    " --policy {policy}{judge}` on answers that people marked, or mark answers of this run and give --correct ppi++"
     " --labels FILE"
 )
 UNMEASURED = (
     "{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark answers of"
-    " this run and give --correct ppi --labels FILE"
+    " this run and give --correct ppi++ --labels FILE"
 )
 GRADED = (
     "{run} has scores between 0 and 1 ({value:g} of {sample}), and Rogan-Gladen is for right and wrong alone: "
-    "give --correct ppi --labels FILE"
+    "give --correct ppi++ --labels FILE"
 )
 USELESS = "sensitivity {se:.3f} and specificity {sp:.3f} on {file} tell right from wrong no better than chance"
 ONE_SIDED = "people call all answers of {file} right, or none, so that it has no sensitivity or no specificity"
@@ -46,7 +46,7 @@ class CorrectionRow(OfCondition, frozen=True):
     bound: `lower` where the plain score is one. n: answers; labels: the marked answers that it was corrected by, which
         are the calibration's or this condition's own.
     scorer: whose errors it is corrected for. calibration: the labelled file, with the sensitivity and the specificity
-        there (Rogan-Gladen). power: how much the scores count (PPI). `corrected` is None where `note` says why.
+        there (Rogan-Gladen). power: how much the scores count (PPI++). `corrected` is None where `note` says why.
     """
 
     scorer: str
@@ -89,8 +89,8 @@ def find_corrections(table: Table, method: str, labels: str | Path | None = None
 
     Args:
         table: the records that the report is of.
-        method: `rogan-gladen` gives a row for each calibration of the run's scorer in this user's cache; `ppi` and
-            `ppi++` correct by marks of the run's own answers.
+        method: `rogan-gladen` gives a row for each calibration of the run's scorer in this user's cache;
+            `ppi++` corrects by marks of the run's own answers.
         labels: the file of these marks.
 
     Raises:
@@ -99,11 +99,11 @@ def find_corrections(table: Table, method: str, labels: str | Path | None = None
     """
     if method not in METHODS:
         raise UserError(f"there is no correction {method!r}{did_you_mean(method, METHODS)}: use {', '.join(METHODS)}")
-    powered = method != "rogan-gladen"
+    powered = method == "ppi++"
     if powered and (labels is None or len(table.runs) != 1):
         raise UserError(f"{method} corrects one run by marks of its own answers: give one RUN and --labels FILE")
     if not powered and labels is not None:
-        raise UserError("labels go with ppi: Rogan-Gladen takes what `mmdyn grade --calibrate` measured")
+        raise UserError("labels go with ppi++: Rogan-Gladen takes what `mmdyn grade --calibrate` measured")
     marks = Marks(labels) if labels is not None else None
     rows = list[CorrectionRow]()
     for name, run in table.runs.items():
@@ -112,7 +112,7 @@ def find_corrections(table: Table, method: str, labels: str | Path | None = None
         for key in table.scores:
             found = _behind(key, answers) if key.run == name else None
             if found and powered:
-                rows.append(_by_labels(key, run, found, tuned=method == "ppi++"))
+                rows.append(_by_labels(key, run, found))
             elif found:
                 rows += [_by_calibration(key, run, found, grading) for grading in gradings]
     return rows
@@ -186,13 +186,13 @@ def _by_calibration(key: Key, run: RunFolder, found: _Answers, grading: Grading)
     return _filled(row, corrected, sensitivity=se.rounded, specificity=sp.rounded)
 
 
-def _by_labels(key: Key, run: RunFolder, found: _Answers, *, tuned: bool) -> CorrectionRow:
+def _by_labels(key: Key, run: RunFolder, found: _Answers) -> CorrectionRow:
     marked = ~np.isnan(found.marks)
     few = len(np.unique(found.clusters[marked])) < 2
-    row = _row(key, run, found, "ppi++" if tuned else "ppi", int(marked.sum()), FEW if few else "")
+    row = _row(key, run, found, "ppi++", int(marked.sum()), FEW if few else "")
     if row.note:
         return row
-    power = tuned_power(found.values, found.weights, found.marks) if tuned else 1.0
+    power = tuned_power(found.values, found.weights, found.marks)
     corrected = prediction_powered(found.values, found.weights, found.clusters, found.marks, power)
     return _filled(row, corrected, power=round(power, 6))
 

@@ -18,13 +18,10 @@ CAPTIONED = "captioned"
 
 
 class NextRuns:
-    """The commands that go on from some runs, with their sets and models; new sets and runs lie beside the old ones.
-
-    stopped (attribute): whether one of them ended when it was clear.
-    """
+    """The commands that go on from some runs, with their sets and models; new sets and runs lie beside the old ones."""
 
     def __init__(self, runs: Sequence[RunFolder]) -> None:
-        self._run, self.stopped = runs[0], any(run.config.until_clear for run in runs)
+        self._run = runs[0]
         entries = [(run, entry) for run in runs for entry in run.config.sets]
         self._standard = list(dict.fromkeys(run.set_folder(one) for run, one in entries if one.name == one.root))
         self._dynamic = list(dict.fromkeys(run.set_folder(one) for run, one in entries if one.name != one.root))

@@ -17,7 +17,7 @@ from msgspec import Struct
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Score
-from mmdyn.stats import Tries, majority_at_k, pass_at_k, tries_agree, worst_at_k
+from mmdyn.stats import Tries, majority_at_k, mean_score, pass_at_k, tries_agree, worst_at_k
 from mmdyn.tables.results import BY_RULES, Bound, Interval, Key, OfCondition, Table, pick, score_of
 from mmdyn.tables.run_state import has_failed
 from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
@@ -205,18 +205,18 @@ def _row(
     most, lower = _most(groups), found.counts["bounded"] > 0
     failed, unscored, needs_judge = (found.counts[name] for name in ("failed", "unscored", "needs_judge"))
     places = dict(zip(table.indices(key, groups).tolist(), groups.values(), strict=True))
-    figure = partial(_figure, table, key, places, lower=lower)
+    figure = partial(_figure, table, places, lower=lower)
     at = [
         AtK(k, *(figure(partial(measure, k=k)) for measure in (pass_at_k, majority_at_k, worst_at_k)))
         for k in ks or (1, most)
     ]
     mean = figure(lambda group: group.mean if group.n else None)
-    agree = _figure(table, key, places, tries_agree, lower=False)
+    agree = _figure(table, places, tries_agree, lower=False)
     return RepeatsRow(*key.place, over, most, failed, unscored, needs_judge, mean, agree, at)
 
 
 def _figure(
-    table: Table, key: Key, groups: dict[int, list[Tries]], measure: Callable[[Tries], float | None], *, lower: bool
+    table: Table, groups: dict[int, list[Tries]], measure: Callable[[Tries], float | None], *, lower: bool
 ) -> Figure:
     """The mean over parents, each the mean over its groups that have a value."""
     parents, values, weights = list[int](), list[float](), list[float]()
@@ -230,7 +230,7 @@ def _figure(
             weights.append(fmean(weight for _, weight in measured))
     if not parents:
         return Figure(0, 0, left_out, None, None, "")
-    found = table.mean(key, np.array(values), np.array(weights), table.clusters[parents])
+    found = mean_score(np.array(values), np.array(weights), table.clusters[parents])
     value, ends, bound = score_of(found, lower=lower)
     return Figure(len(parents), counted, left_out, value, ends, found.method, bound)
 

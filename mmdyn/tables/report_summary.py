@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from mmdyn.errors import UserError
 from mmdyn.frame import Frame, Framed
+from mmdyn.stats import mean_score
 from mmdyn.tables.auc import find_auc
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.brief import brief_lines
@@ -73,8 +73,8 @@ def report(
         runs: the folders that `mmdyn eval` made.
         by: fields, or what lay beside the questions (contexts.py), to break scores and contrasts down by.
         flips: add the samples that went from right to wrong and back.
-        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++`.
-        labels: the file of people's marks that `ppi` and `ppi++` take.
+        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen` or `ppi++`.
+        labels: the file of people's marks that `ppi++` takes.
         repeats: add what k tries at a question are worth; empty for 1 and all.
         auc: add how well weighed options tell right from wrong.
 
@@ -116,8 +116,6 @@ def summarise_table(
     auc: bool = False,
 ) -> Summary:
     """The same of records that were read already, broken down by the same names."""
-    if (correct or auc) and any(run.config.until_clear for run in table.runs.values()):
-        raise UserError("a run that ended when it was clear has no such intervals: leave --correct and --auc out")
     return Summary(
         schema=1,
         complete=all(state.complete for state in table.states),
@@ -140,8 +138,8 @@ def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
     fields = fields_of(table, key)
     by: dict[str, dict[str, ScoreCell]] = {name: {} for name in fields}
     for name, value, keep in cells_of(fields, scores.asked):
-        by[name][value] = _cell(table, key, keep)
-    whole = _cell(table, key, np.ones(len(table.names), np.bool_))
+        by[name][value] = _cell(table, scores, keep)
+    whole = _cell(table, scores, np.ones(len(table.names), np.bool_))
     run, model, set, factors = key.place
     counts = {name: scores.counts[name] for name in ("ok", "unparsed", "refused", "truncated")}
     numbers: dict[str, Any] = msgspec.structs.asdict(whole) | counts
@@ -149,9 +147,8 @@ def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
     return ConditionRow(run, model, set, factors, **numbers, by=by)
 
 
-def _cell(table: Table, key: Key, keep: NDArray[np.bool_]) -> ScoreCell:
+def _cell(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> ScoreCell:
     """The score of some parents; `keep` says so for every parent."""
-    scores = table.scores[key]
     part = keep[scores.parents]
     counts = {name: int(keep[parents].sum()) for name, parents in scores.records.items()}
     lower = counts.pop("bounded") > 0
@@ -159,17 +156,16 @@ def _cell(table: Table, key: Key, keep: NDArray[np.bool_]) -> ScoreCell:
     if not len(parents):
         note = "no parent has an answer that is scored"
         return ScoreCell(0, None, None, **_UNKNOWN | counts, bound="", method="", note=note)
-    found = table.mean(key, scores.values[part], scores.weights[part], table.clusters[parents])
+    found = mean_score(scores.values[part], scores.weights[part], table.clusters[parents])
     score, ends, bound = score_of(found, lower=lower)
-    corrected, method = _corrected(table, key, part, lower=lower)
+    corrected, method = _corrected(table, scores, part, lower=lower)
     methods, note = "; ".join(filter(None, (found.method, method))), UNKNOWN if corrected["chance"] is None else ""
     return ScoreCell(len(parents), score, ends, **corrected | counts, bound=bound, method=methods, note=note)
 
 
-def _corrected(table: Table, key: Key, part: NDArray[np.bool_], *, lower: bool) -> tuple[dict[str, Any], str]:
+def _corrected(table: Table, scores: Scores, part: NDArray[np.bool_], *, lower: bool) -> tuple[dict[str, Any], str]:
     """What guessing earns some parents and their score corrected for it, by a ScoreCell's names, and the method of its
     interval where that is another one."""
-    scores = table.scores[key]
     means = (np.average(column[part], weights=scores.weights[part]) for column in (scores.chance, scores.unread))
     chance, unread = (round(float(mean), 6) for mean in means)
     found = _UNKNOWN | {"unread": unread}
@@ -180,7 +176,7 @@ def _corrected(table: Table, key: Key, part: NDArray[np.bool_], *, lower: bool) 
     if not told.any():
         return found, ""
     least, clusters = float(scores.least[told].min()), table.clusters[scores.parents[told]]
-    beyond = table.mean(key, scores.corrected[told], scores.weights[told], clusters, least)
+    beyond = mean_score(scores.corrected[told], scores.weights[told], clusters, least)
     score, ends, _ = score_of(beyond, lower=lower)
     method = f"corrected for chance: {beyond.method}, of scores mapped onto 0 to 1" if least else ""
     return found | {"corrected": score, "corrected_ci95": ends}, method

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec import Struct
 from mmdyn.errors import InputError
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
-from mmdyn.stats import Difference, Estimate, Floats, Ints, betting, mean_score, paired_difference
+from mmdyn.stats import Estimate, Floats, Ints
 from mmdyn.tables.asked_side import AskedSide
 from mmdyn.tables.run_state import FailedReply, RunState
 from mmdyn.work import SAMPLE, Reader, RunFolder
@@ -158,30 +158,6 @@ class Table(NamedTuple):
             with Reader(run.records_folder) as reader:
                 for record in run.records():
                     yield Key.of(name, record), record, run, reader
-
-    def largest(self, *keys: Key) -> float | None:
-        """The largest sum of weights that a group of questions can have, where a run of these conditions ends when it
-        is clear; None where all end when all is asked."""
-        rules = [(key.set, rule) for key in keys if (rule := self.runs[key.run].config.until_clear)]
-        return max((rule.largest.get(set, 1.0) for set, rule in rules), default=None)
-
-    def mean(self, key: Key, values: Floats, weights: Floats, clusters: Ints, least: float = 0.0) -> Estimate:
-        """The weighted mean of n >= 1 scores in [least, 1] of a condition, by parent, and its 95 % interval, which
-        holds at whatever time its run ended."""
-        largest = self.largest(key)
-        if largest is None:
-            return mean_score(values, weights, clusters, least)
-        found = betting(values, weights, clusters, least, 1.0, largest)
-        return Estimate(found.value, *(found.ci95 or (least, 1.0)), found.method)
-
-    def difference(
-        self, pair: Sequence[Key], values: Floats, weights: Floats, clusters: Ints, bound: float
-    ) -> Difference:
-        """The same for `paired_difference`, of two conditions."""
-        largest = self.largest(*pair)
-        if largest is None:
-            return paired_difference(values, weights, clusters, bound)
-        return betting(values, weights, clusters, -bound, bound, largest)
 
     def indices(self, key: Key, parents: Iterable[str]) -> Ints:
         """The indices of parents of a condition, by their ids."""

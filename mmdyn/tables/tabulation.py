@@ -85,12 +85,6 @@ ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (forms.py)."""
 
 
-ENDED = (
-    "a run ended when its differences were clear: intervals, tests and marks that do not allow for that are left out;"
-    " `mmdyn report` without a table has those that do"
-)
-
-
 class Tabulation(TableRows, Framed, frozen=True):
     """What `tabulate` makes: tables, also as a data frame, as plots, and as what a notebook shows."""
 
@@ -147,17 +141,9 @@ def tabulate(
             raise UserError(f"the factor {name!r} has {many} values: go by one of {MAX_VALUES} at most")
     parts = [_part(columns, place, part) for place, part in enumerate(named.parts)]
     parts = [published.beside(part) for part in parts] if published else parts
-    if any(run.config.until_clear for run in folders):
-        parts = [_bare(part) for part in parts]
     due = any(run.config.under_way for run in folders) or bool(columns.flags["unscored"].any())
     complete = len(columns.parents) >= sum(run.config.planned for run in folders) and not due
     return Tabulation(named.title, complete, int(columns.flags["failed"].sum()), parts)
-
-
-def _bare(part: TablePart) -> TablePart:
-    """The part without what does not hold where a run ended by what was seen."""
-    rows = [replace(row, ci95=None, p=None, p_adjusted=None, mark="", method="") for row in part.rows]
-    return replace(part, rows=rows, notes=[*part.notes, ENDED])
 
 
 def _part(columns: Columns, place: int, part: Part) -> TablePart:

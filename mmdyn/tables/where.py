@@ -51,10 +51,7 @@ def fields_to_ask(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def find_where(table: Table) -> list[FieldRow]:
-    """Look at every field by which a table was collected, for each model on each set; at none after a run that ended
-    when it was clear, as the test would not hold."""
-    if any(run.config.until_clear for run in table.runs.values()):
-        return []
+    """Look at every field by which a table was collected, for each model on each set."""
     told = [(sides(table, pair), pair) for pair in find_pairs(list(table.scores))]
     main = main_changes([one for one, _ in told])
     rows = [row for one, pair in told if one in main for row in _rows(table, pair)]

@@ -222,11 +222,6 @@ def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> 
             f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
             [further.larger(seen / 2)],
         )
-    if further.stopped:
-        yield Line(
-            "Where it changed: after `mmdyn eval --until-clear` no test between fields holds, and tables have no"
-            " intervals."
-        )
     if "noise" not in rows and _main(summary):
         yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
     if "attribution" not in rows and (commands := further.factorial()):

@@ -26,7 +26,6 @@ from .run_folder import (
     RunFolder as RunFolder,
     Scoring as Scoring,
     SetEntry as SetEntry,
-    UntilClear as UntilClear,
     answers_kind as answers_kind,
     judged_kind as judged_kind,
     record_under as record_under,

@@ -110,19 +110,6 @@ class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
         return self.scorer.partition("+")[0]
 
 
-class UntilClear(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a run ends by what it sees: when each difference is told from 0, or less than so many points.
-
-    seed: of the order of the groups of questions. groups: the most that a set has. largest: by set, the largest sum of
-        weights that a group has.
-    """
-
-    points: float
-    seed: int
-    groups: int
-    largest: dict[str, float]
-
-
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """run.json. `scorer` names the scores in force, which verdicts of the `judges` are a part of where there are any
     (asked in the mode `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is
@@ -134,7 +121,6 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     kprag.
     `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
         in words. `examples`: where those came from that stood before the questions, empty where there were none.
-    `limit`: the questions of each set; where it is to end when it is clear (`until_clear`) the groups of questions.
     """
 
     sets: tuple[SetEntry, ...]
@@ -156,7 +142,6 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     knowledge: dict[str, Json] = {}
     library: dict[str, str] = {}
     examples: dict[str, Json] = {}
-    until_clear: UntilClear | None = None
     schema: int = SCHEMA
 
     @property

@@ -45,7 +45,7 @@ def error(*words: object, folder: Path) -> str:
     "perturb -o x --ops pad", "eval -o x -m baseline:lexical", "run", "knowledge coverage", "knowledge search ice",
     "eval set -o x -m baseline:lexical --prices", "eval set -o x -m baseline:lexical --prompt",
     "eval set -o x -m baseline:lexical --mode kprag --base", "report run --pivot model --models",
-    "report run --correct ppi --labels", "perturb set -o x --ops", "fake-server --media", "build screen -o x",
+    "report run --correct ppi++ --labels", "perturb set -o x --ops", "fake-server --media", "build screen -o x",
 ])  # fmt: skip
 def test_a_missing_path_is_one_error_in_the_same_words_everywhere(words: str, place: Path) -> None:
     told = error(*words.split(), "sett.yaml", folder=place)

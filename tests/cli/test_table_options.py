@@ -32,11 +32,11 @@ def test_marks_go_with_ppi(tmp_path: Path) -> None:
     records = answers("1100")
     run, labels = write_run(tmp_path / "run", records).folder, tmp_path / "marks.jsonl"
     labels.write_text("".join(json.dumps({"key": record.key, "human": 1}) + "\n" for record in records), "utf-8")
-    result = CliRunner().invoke(command, [str(run), "--correct", "ppi", "--labels", str(labels)])
+    result = CliRunner().invoke(command, [str(run), "--correct", "ppi++", "--labels", str(labels)])
     assert result.exit_code == 0 and "Scores in percent, corrected for the scorer's errors" in result.stdout
-    for arguments in (["--correct", "ppi"], ["--correct", "rogan-gladen", "--labels", labels], ["--labels", labels]):
+    for arguments in (["--correct", "ppi++"], ["--correct", "rogan-gladen", "--labels", labels], ["--labels", labels]):
         result = CliRunner().invoke(command, [str(run), *map(str, arguments)])
-        problem = "--labels FILE and --correct ppi go together: give both or none"
+        problem = "--labels FILE and --correct ppi++ go together: give both or none"
         assert result.exit_code == 2 and problem in result.output
 
 

@@ -128,9 +128,9 @@ def test_the_plain_score_beside_a_corrected_one_is_a_bound_too(tmp_path: Path) -
     run = write_run(tmp_path / "run", exam())
     marks = [{"key": record.key, "human": float(place < 5)} for place, record in enumerate(run.records())]
     (tmp_path / "labels.jsonl").write_text("".join(json.dumps(mark) + "\n" for mark in marks), "utf-8")
-    (row,) = report(run, correct="ppi", labels=tmp_path / "labels.jsonl").corrections or ()
+    (row,) = report(run, correct="ppi++", labels=tmp_path / "labels.jsonl").corrections or ()
     assert (row.score, row.bound, row.ci95[1]) == (0.4, "lower", None) and row.corrected == 0.5
-    told = typed("report", run.folder, "-q", "--correct", "ppi", "--labels", tmp_path / "labels.jsonl").stdout
+    told = typed("report", run.folder, "-q", "--correct", "ppi++", "--labels", tmp_path / "labels.jsonl").stdout
     assert told.count("at least 40.0 [") == 2
 
 

@@ -103,7 +103,7 @@ def test_graded_scores_are_refused_to_rogan_gladen(tmp_path: Path) -> None:
     run = run_of(tmp_path, answer("s0", 1), answer("s1", 0.5))
     with pytest.raises(UserError) as caught:
         report(run, correct="rogan-gladen")
-    said = "has scores between 0 and 1 (0.5 of s1), and Rogan-Gladen is for right and wrong alone: give --correct ppi"
+    said = "has scores between 0 and 1 (0.5 of s1), and Rogan-Gladen is for right and wrong alone: give --correct ppi++"
     assert str(caught.value) == f"{run.folder} {said} --labels FILE"
 
 
@@ -131,14 +131,15 @@ def test_the_plain_score_is_the_reports_for_draws_groups_weights_and_chains(tmp_
 def test_ppi_by_key_and_by_name(tmp_path: Path) -> None:
     records = answers(VALUES)
     named = [{"sample": record.sample, "mode": "standard", "human": 1} for record in records[:5]]
-    keyed = [{"key": record.key, "human": 0.5, "reply": "passed over"} for record in records[5:10]]
-    summary = report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *named, *keyed))
+    some = zip(records[5:9], VALUES[5:9], strict=True)
+    keyed = [{"key": record.key, "human": int(value) / 2, "reply": "passed over"} for record, value in some]
+    summary = report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *named, *keyed))
     (row,) = rows(summary)
-    assert (row.n, row.score, row.labels, row.method, row.power) == (40, 0.6, 10, "PPI", 1.0)
-    assert row.corrected == pytest.approx(0.6 + (5 + 2.5 - 6) / 10)
+    power = (4.5 / 9 - 6 / 9 * 6.5 / 9) / (0.6 * 0.4)  # the covariance of scores and marks over the scores' variance
+    assert (row.n, row.score, row.labels, row.method) == (40, 0.6, 9, "PPI++ (lambda 0.08)")
+    assert row.power == pytest.approx(power, abs=1e-6)
+    assert row.corrected == pytest.approx(power * 0.6 + (6.5 - power * 6) / 9, abs=1e-6)
     assert row.corrected_ci95 and row.corrected_ci95[1] - row.corrected_ci95[0] > row.ci95[1] - row.ci95[0]
-    (tuned,) = rows(report(tmp_path / "run", correct="ppi++", labels=tmp_path / "marks.jsonl"))
-    assert tuned.power is not None and tuned.method == f"PPI++ (lambda {tuned.power:.2f})" and 0 <= tuned.power < 1
 
 
 def test_ppi_takes_graded_scores_and_corrects_each_condition_by_its_own_marks(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_ppi_takes_graded_scores_and_corrects_each_condition_by_its_own_marks(tm
     records += [answer(f"s{n}", 0.5, **more) for more in ({"condition": DYNAMIC}, {"model": "m2"}) for n in range(20)]
     lines = [{"sample": f"s{n}", "mode": "standard", "model": "m1", "human": 1} for n in range(10)]
     lines += [{"sample": "s1~pad~0", "mode": "dynamic", "human": 0}]
-    found = rows(report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines)))
+    found = rows(report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *lines)))
     assert [(row.model, row.factors["variant"], row.labels, row.corrected) for row in found] == [
         ("m1", "standard", 10, 1.0), ("m1", "dynamic", 1, None), ("m2", "standard", 0, None),
     ]  # fmt: skip
@@ -167,23 +168,23 @@ def test_ppi_takes_graded_scores_and_corrects_each_condition_by_its_own_marks(tm
 def test_a_bad_line_of_marks_is_named(tmp_path: Path, lines: list[Any], problem: str) -> None:
     run = run_of(tmp_path, *answers("10"), *answers("11", model="m2"))
     with pytest.raises(InputError) as caught:
-        report(run, correct="ppi", labels=marks_file(tmp_path, *lines))
+        report(run, correct="ppi++", labels=marks_file(tmp_path, *lines))
     assert str(caught.value).startswith(f"{tmp_path}/{problem}")
 
 
 def test_marks_of_answers_without_a_score_are_left_out(tmp_path: Path) -> None:
     records = [*answers("101x"), answer("s9", None, scored=False)]
     lines = [{"key": record.key, "human": 1} for record in records]
-    (row,) = rows(report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines)))
+    (row,) = rows(report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *lines)))
     assert (row.n, row.labels) == (3, 3)
 
 
 @pytest.mark.parametrize(("method", "labels", "problem"), [
-    ("rogan-glad", None, "there is no correction 'rogan-glad' (did you mean 'rogan-gladen'?): use rogan-gladen, ppi, ppi++"),
-    ("ppi", None, "ppi corrects one run by marks of its own answers: give one RUN and --labels FILE"),
-    ("rogan-gladen", "marks.jsonl", "labels go with ppi: Rogan-Gladen takes what `mmdyn grade --calibrate` measured"),
-    ("ppi", "nowhere.jsonl", "nowhere.jsonl: no such file or folder: check the path"),
-    ("ppi", "/dev/null", '/dev/null has no line: give lines with "key" (or "sample" and "mode") and "human"'),
+    ("rogan-glad", None, "there is no correction 'rogan-glad' (did you mean 'rogan-gladen'?): use rogan-gladen, ppi++"),
+    ("ppi++", None, "ppi++ corrects one run by marks of its own answers: give one RUN and --labels FILE"),
+    ("rogan-gladen", "marks.jsonl", "labels go with ppi++: Rogan-Gladen takes what `mmdyn grade --calibrate` measured"),
+    ("ppi++", "nowhere.jsonl", "nowhere.jsonl: no such file or folder: check the path"),
+    ("ppi++", "/dev/null", '/dev/null has no line: give lines with "key" (or "sample" and "mode") and "human"'),
 ])  # fmt: skip
 def test_mistakes(tmp_path: Path, method: str, labels: str | None, problem: str) -> None:
     with pytest.raises(UserError) as caught:
@@ -197,8 +198,8 @@ def test_ppi_corrects_one_run_and_rogan_gladen_several(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / name, answers("110"), scorer=f"{name}@3") for name in ("mdk12", "strict")]
     found = rows(report(*runs, correct="rogan-gladen"))
     assert [(row.run, row.scorer) for row in found] == [("mdk12", "mdk12@3"), ("strict", "strict@3")]
-    with pytest.raises(UserError, match="ppi corrects one run"):
-        report(*runs, correct="ppi", labels=marks_file(tmp_path, {"key": "k", "human": 1}))
+    with pytest.raises(UserError, match=r"ppi\+\+ corrects one run"):
+        report(*runs, correct="ppi++", labels=marks_file(tmp_path, {"key": "k", "human": 1}))
 
 
 def test_the_table_and_the_csv_file(tmp_path: Path) -> None:
@@ -217,7 +218,7 @@ def test_the_table_and_the_csv_file(tmp_path: Path) -> None:
 def test_a_table_of_marks_says_what_is_missing(tmp_path: Path) -> None:
     records = [*answers("1100"), *answers("1100", DYNAMIC)]
     lines = [{"sample": f"s0{n}", "mode": "standard", "human": n % 2} for n in range(4)]
-    summary = report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines))
+    summary = report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *lines))
     found = printed(rows(summary), print_corrections)
-    assert "method 1: PPI: mdk12@3 against people's marks of this run" in found
-    assert "method 2: ppi: fewer than two marked answers that do not belong together" in found
+    assert "method 1: PPI++ (lambda 0.00): mdk12@3 against people's marks of this run" in found
+    assert "method 2: ppi++: fewer than two marked answers that do not belong together" in found

@@ -14,7 +14,6 @@ from running import typed
 from mmdyn import RunFolder, why
 from mmdyn.data import ChainStrength
 from mmdyn.record import Condition, Record
-from mmdyn.work import UntilClear
 
 STRONG = {"pad": ChainStrength(40, 0.0, 0.4), "salt_pepper": ChainStrength(40, 0.0, 0.3)}
 PEPPER = Condition("dynamic", "salt_pepper")
@@ -87,16 +86,6 @@ def test_it_says_whether_the_change_is_more_than_noise(tmp_path: Path) -> None:
     told = sections(write_run(tmp_path / "run", found, epochs=3))
     assert told["Above what noise"][0].endswith("40 questions: more than noise.")
     assert not any("asked twice" in line for line in told["What could not be told, and which run would tell it"])
-
-
-def test_a_run_that_ended_when_it_was_clear_has_no_test_but_those_that_hold(fallen: RunFolder) -> None:
-    rule = UntilClear(3.0, 0, 40, {"exam": 1.0})
-    fallen.write_config(replace(fallen.config, until_clear=rule))
-    page, told = why(fallen), sections(fallen)
-    assert page.fields == [] and "Where" not in told
-    assert "m1 on exam: -20.0 [-47.9" in told["What fell, and by how much"][0]
-    assert told["What could not be told, and which run would tell it"][0].startswith("Where it changed: after")
-    assert all(row.ci95 is None and row.p is None for part in page.tables for row in part.rows)
 
 
 def test_the_command_prints_it_and_refuses_what_does_not_go_with_it(fallen: RunFolder) -> None:

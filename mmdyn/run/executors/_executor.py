@@ -24,7 +24,6 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.run_sample import AskTally, SampleTools
-from mmdyn.run.samples import FirstGroups, Limit
 from mmdyn.run.scoring_config import ScoringConfig
 from mmdyn.run.sets import GivenModel
 from mmdyn.run.two_turn import Expansions
@@ -37,7 +36,7 @@ class Job(Struct, frozen=True):
 
     models: MODEL texts, which may hold secrets: they are never written down; or objects with `ask`. prompt: the text of
         the user's own template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for
-        each model. groups: how many groups of questions are asked by now, where a run ends when it is clear.
+        each model.
     """
 
     out: Path
@@ -50,12 +49,6 @@ class Job(Struct, frozen=True):
     prompt: str = ""
     conditions: tuple[Condition, ...] = ()
     planned: int = 0
-    groups: int | None = None
-
-    @property
-    def limit(self) -> Limit:
-        """What of the sets is asked."""
-        return self.limits.n if self.groups is None else FirstGroups(self.groups, self.spec.seed)
 
 
 class Engine:
@@ -90,7 +83,7 @@ class Engine:
 
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
-        return plan(self.sets, self.job.conditions, self.job.spec.epochs, self.job.limit, self.providers)
+        return plan(self.sets, self.job.conditions, self.job.spec.epochs, self.job.limits.n, self.providers)
 
     def ask(
         self,
