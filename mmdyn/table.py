@@ -140,6 +140,63 @@ class Curves(Analysis, frozen=True, kw_only=True):
     """The score along the doses of an operator that a set holds at several severities."""
 
 
+class Whole(Struct, frozen=True, kw_only=True):
+    """A table about every condition of every model on every set, whose rows name all of these."""
+
+    where: Where = {}
+    title: str = ""
+
+
+class Scores(Whole, frozen=True, kw_only=True):
+    """The score of every condition, and over all chains: as it is, what guessing earns, corrected for that, and the
+    share that was not read; by a field where one is named."""
+
+    by: str = ""
+
+
+class Contrasts(Whole, frozen=True, kw_only=True):
+    """Every two conditions that differ in one factor, over the questions that both have; of these `factors` alone where
+    some are named, by a field where one is."""
+
+    factors: tuple[str, ...] = ()
+    by: str = ""
+
+
+class FieldTests(Whole, frozen=True, kw_only=True):
+    """Whether the change from standard to dynamic, over all chains, differs between the values of each field."""
+
+
+class Repeats(Whole, frozen=True, kw_only=True):
+    """What k tries at a question are worth (pass@k, majority@k, worst@k, consistency), over epochs and over draws; for
+    1 and as many as there are where no k is named."""
+
+    k: tuple[int, ...] = ()
+
+
+class Auc(Whole, frozen=True, kw_only=True):
+    """How well the probabilities of weighed options tell right from wrong."""
+
+
+class Corrected(Whole, frozen=True, kw_only=True):
+    """Scores corrected for the scorer's errors: by `rogan-gladen`, or by `ppi++` with a file of people's marks."""
+
+    method: str
+    labels: str = ""
+
+
+class Judged(Whole, frozen=True, kw_only=True):
+    """Of judged runs the scores by rules alone, by each judge alone, and by both together."""
+
+
+class Strengths(Whole, frozen=True, kw_only=True):
+    """How far the variants of each chain are from their parents."""
+
+
+class MeaningJudges(Whole, frozen=True, kw_only=True):
+    """Who judged the variants of each dynamic set, and how well that judge is known to tell changed questions from kept
+    ones."""
+
+
 class ErrorKinds(Struct, frozen=True, kw_only=True):
     """The share of each kind of error among a model's wrong answers, as `mmdyn errors` labelled them; in all, and for
     each value of each name in `by`."""
@@ -148,7 +205,7 @@ class ErrorKinds(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis
+Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
 Part: TypeAlias = Counted | ErrorKinds
 
 

@@ -1,18 +1,12 @@
-from .auc import print_auc as print_auc
 from .breakdown import Breakdown as Breakdown, field_of as field_of
-from .brief import brief_lines as brief_lines, doubts as doubts
-from .cascades import Cascades as Cascades, print_cascades as print_cascades
-from .charts import Chart as Chart, Point as Point, summary_charts as summary_charts, table_charts as table_charts
-from .collect import collect as collect
-from .contrast_table import contrast_lines as contrast_lines
-from .correction import print_corrections as print_corrections
+from .charts import Chart as Chart, Point as Point, table_charts as table_charts
+from .columns import Columns as Columns, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
-from .flip_list import print_flips as print_flips
-from .flips import EVEN as EVEN
-from .formats import FORMATS as FORMATS
+from .formats import FORMATS as FORMATS, print_report as print_report, safe_cell as safe_cell
 from .grid import grid_of as grid_of
+from .keys import POOLED as POOLED, Key as Key
+from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
-from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
     METHOD as METHOD,
     Calibration as Calibration,
@@ -31,15 +25,8 @@ from .measures import MEASURES as MEASURES
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
-from .repeats import print_repeats as print_repeats
-from .report_summary import (
-    Summary as Summary,
-    report as report,
-    summarise as summarise,
-    summarise_table as summarise_table,
-)
-from .results import POOLED as POOLED, Key as Key, Table as Table
-from .rows import Row as Row, TablePart as TablePart
+from .results import Report as Report
+from .rows import Row as Row, TablePart as TablePart, rows_of as rows_of
 from .run_state import (
     BY_JUDGE as BY_JUDGE,
     Spending as Spending,
@@ -48,21 +35,26 @@ from .run_state import (
     has_failed as has_failed,
     is_cut_off as is_cut_off,
 )
-from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
-from .summary_rows import ConditionRow as ConditionRow
-from .summary_table import print_summary as print_summary, state_lines as state_lines
+from .scores import conditions_of as conditions_of
+from .summary import (
+    Change as Change,
+    Scored as Scored,
+    changes_of as changes_of,
+    main_changes as main_changes,
+    report as report,
+    scores_of as scores_of,
+    summary_parts as summary_parts,
+)
 from .table_names import named_table as named_table, named_tables as named_tables
-from .tabulation import Tabulation as Tabulation, tabulate as tabulate
+from .tabulation import tabulate as tabulate
 from .terminal import (
     clean as clean,
-    names_of as names_of,
     open_console as open_console,
     p_value as p_value,
     percent as percent,
     print_grid as print_grid,
     say as say,
 )
-from .why_page import Why as Why, explain as explain, why as why
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,

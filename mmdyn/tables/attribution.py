@@ -16,8 +16,7 @@ from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
 from mmdyn.tables.forms import Forms, forms_of
 from mmdyn.tables.pairing import ALPHA, difference_row
-from mmdyn.tables.results import BY_RULES, p_digits
-from mmdyn.tables.rows import TOTAL, Row
+from mmdyn.tables.rows import BY_RULES, TOTAL, Row, p_digits
 
 SPANNED, SAMPLED = ("variant", "chain"), "permutations"
 NO_FACTORS = "no set here holds subsets of operators: make one with `mmdyn perturb --factorial` and evaluate it"

@@ -10,8 +10,8 @@ import numpy as np
 
 from mmdyn.stats import Ints, mean_of, mean_of_means, mean_score
 from mmdyn.tables.columns import Cell, Columns, cell_of, split
-from mmdyn.tables.measures import MEASURES, Measure
 from mmdyn.tables.keys import FACTORS
+from mmdyn.tables.measures import MEASURES, Measure
 from mmdyn.tables.rows import MACRO, TOTAL, Row, score_of
 
 APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
@@ -73,8 +73,7 @@ class Block(NamedTuple):
     def order(self, axes: Sequence[str], key: Key) -> list[int]:
         """Where a combination of values stands: totals after the values, means after them."""
         return [
-            [*self.columns.field(axis).values, TOTAL, MACRO].index(value)
-            for axis, value in zip(axes, key, strict=True)
+            [*self.columns.field(axis).values, TOTAL, MACRO].index(value) for axis, value in zip(axes, key, strict=True)
         ]
 
     def at(self, records: Ints, factor: str, value: str) -> Ints:

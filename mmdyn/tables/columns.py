@@ -85,8 +85,9 @@ class Columns(Struct, frozen=True, kw_only=True):
     failures: Sequence[FailedReply] = ()
 
     def field(self, name: str) -> Field:
-        """A factor of each record. Raises UserError for one that has more than MAX_VALUES values."""
-        found = self.fields[name]
+        """A factor of each record; of one that none has no value is given. Raises UserError for one that has more than
+        MAX_VALUES values."""
+        found = self.fields.get(name) or Field([NOT_GIVEN], np.zeros(len(self.parents), np.int64))
         if len(found.values) > MAX_VALUES:
             raise UserError(f"the factor {name!r} has {len(found.values)} values: go by one of {MAX_VALUES} at most")
         return found
@@ -177,9 +178,11 @@ class _Builder:
         self._fields = {name: _Codes() for name in dict.fromkeys((*ALWAYS, "draw", "epoch", *named))}
         self._numbers = {name: array("d") for name in factors if name in BINNED}
         self._worth = {name: (array("d"), array("d")) for name in measures}
-        self._parents, self._asked, self._chance = array("i"), array("i"), array("d")
+        self._parents, self._asked = array("i"), array("i")
+        self._chance = array("d")
         self._flags = {name: array("b") for name in FLAGS}
-        self._draws, self._sides = array("i"), {name: array("q") for name in (FORM, TURNS, PICTURES)}
+        self._draws = array("i")
+        self._sides = {name: array("q") for name in (FORM, TURNS, PICTURES)}
         self._keys, self._parent_of = dict[Key, int](), dict[tuple[str, str], int]()
         self._key_of = dict[object, Key]()
         self._clusters, self._groups = (dict[object, int]() for _ in range(2))
@@ -215,8 +218,8 @@ class _Builder:
         }  # fmt: skip
         if score is not None and not failed:
             told |= {"needs_judge": score.needs_judge, "bounded": score.lower_bound, score.status: True}
-        for flag, column in self._flags.items():
-            column.append(told.get(flag, False))
+        for flag, holds in self._flags.items():
+            holds.append(told.get(flag, False))
         if failed and len(self._failures) < SHOWN_FAILURES:
             rule = score.rule if score else ""
             reason = record.reply.error or rule or "the answer could not be scored"

@@ -14,7 +14,7 @@ from mmdyn.stats import Ints
 from mmdyn.table import Contrasts
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import FORM, NOT_RECORDED, PICTURES, TURNS, Columns
-from mmdyn.tables.contexts import BASES, are_compared, lays_knowledge, place_of
+from mmdyn.tables.contexts import BASES, LEAK, LEAKING, are_compared, lays_knowledge, place_of
 from mmdyn.tables.keys import Key
 from mmdyn.tables.pairing import Pair
 from mmdyn.tables.scores import conditions_of, laid_field, values_of
@@ -63,7 +63,10 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
             continue
         field = laid_field(columns, part.by, a, b)
         asked = np.union1d(columns.parents[a], columns.parents[b])
-        for value, code in values_of(part.by, field, asked):
+        values = values_of(part.by, field, asked)
+        if part.by == LEAK and not {*LEAKING} & {value for value, _ in values}:
+            continue
+        for value, code in values:
             own = pair.only(field.codes == code)
             yield from own.rows((part.by,), (value,), names, notes, comparable=comparable)
 

@@ -13,20 +13,20 @@ from mmdyn.work import RunFolder
 UNLABELLED = "no wrong answer has a label: `mmdyn errors RUN --judge MODEL` gives some"
 
 
-def error_part(runs: Mapping[str, RunFolder], place: int, part: ErrorKinds) -> TablePart:
+def error_part(runs: Mapping[str, RunFolder], part: ErrorKinds) -> TablePart:
     """The shares of each model's wrong answers, by each judge; n counts wrong answers.
 
     Raises UserError for a name in `by` that no record has.
     """
-    rows = list(_rows(runs, place, part))
-    return TablePart(part.title, "quantity", rows, [] if rows else [UNLABELLED])
+    rows = list(_rows(runs, part))
+    return TablePart(ERRORS, part.title, "quantity", rows, [] if rows else [UNLABELLED])
 
 
-def _rows(runs: Mapping[str, RunFolder], place: int, part: ErrorKinds) -> Iterator[Row]:
+def _rows(runs: Mapping[str, RunFolder], part: ErrorKinds) -> Iterator[Row]:
     for found in find_errors(runs, part.by):
         front = {"run": found.run} if len(runs) > 1 else {}
         front |= {"model": found.model, "judge": found.judge}
-        more: dict[str, Any] = {"part": place, "kind": ERRORS, "unit": "share"}
+        more: dict[str, Any] = {"unit": "share"}
         parts = ((f"{name} {value}", one) for name, of in found.by.items() for value, one in of.items())
         for value, one in ((TOTAL, found), *parts):
             for kind in KINDS:

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TextIO
 
 from rich.cells import cell_len
 
 from mmdyn.frame import Frame
 from mmdyn.html import Html, html_table, markup
 from mmdyn.tables.grid import Grid, grid_of
-from mmdyn.tables.rows import Row, TableRows
-from mmdyn.tables.summary_csv import safe_cell
+from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.terminal import clean, open_console
+
+
+class Tables(Protocol):
+    """What is printed."""
+
+    @property
+    def title(self) -> str:
+        """What stands above all of it."""
+        ...
+
+    @property
+    def parts(self) -> list[TablePart]:
+        """The tables."""
+        ...
+
+    def to_json(self) -> bytes:
+        """All of it as JSON."""
+        ...
+
 
 STARS = {"": "", "best": "*", "second": "+"}
 MARKDOWN = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
@@ -24,6 +44,10 @@ TEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "\N{EN DASH}": "--"}
 )
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What makes a spreadsheet take a cell for a formula, or for two cells."""
 
 
 def _text(grid: Grid) -> Iterator[str]:
@@ -79,8 +103,8 @@ def _latex(grid: Grid) -> Iterator[str]:
     )
 
 
-def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[TableRows], str]:
-    def written(tables: TableRows) -> str:
+def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tables], str]:
+    def written(tables: Tables) -> str:
         grids = (grid_of(part) for part in tables.parts)
         titled = (grid._replace(title=": ".join(filter(None, (tables.title, grid.title)))) for grid in grids)
         return "".join(f"{line}\n" for grid in titled for line in lines(grid))
@@ -94,28 +118,31 @@ def _html(grid: Grid) -> Iterator[str]:
     yield html_table(grid.heads, lines, grid.title, grid.notes)
 
 
-def table_frame(tables: TableRows) -> Frame:
+def table_frame(parts: Sequence[TablePart]) -> Frame:
     """Every row: its factors as columns, then its numbers, shares in [0, 1]."""
-    factors = dict.fromkeys((name for part in tables.parts for row in part.rows for name in row.factors), str)
+    factors = dict.fromkeys((name for part in parts for row in part.rows for name in row.factors), str)
     kinds = {"int": int, "float | None": float}
     fields = {name: kinds.get(str(kind), str) for name, kind in Row.__annotations__.items()}
-    fields = {
-        name: kind for name, kind in fields.items() if name not in ("part", "kind", "factors", "quantity", "ci95")
-    }
+    fields = {name: kind for name, kind in fields.items() if name not in ("factors", "quantity", "ci95")}
     heads: dict[str, type] = {"part": int, "kind": str, "title": str, **factors, "quantity": str, "low": float}
-    return Frame(heads | {"high": float} | fields, _table_rows(tables, fields))
+    return Frame(heads | {"high": float} | fields, _table_rows(parts, fields))
 
 
-def _table_rows(tables: TableRows, fields: Iterable[str]) -> Iterator[dict[str, object]]:
-    for part in tables.parts:
+def _table_rows(parts: Sequence[TablePart], fields: Iterable[str]) -> Iterator[dict[str, object]]:
+    for place, part in enumerate(parts):
         for row in part.rows:
             ends = dict(zip(("low", "high"), row.ci95 or (), strict=False))
-            cells = {name: getattr(row, name) for name in ("part", "kind", "quantity", *fields)}
-            yield {"title": part.title} | row.factors | cells | ends
+            cells = {name: getattr(row, name) for name in ("quantity", *fields)} | {"differs": ", ".join(row.differs)}
+            yield {"part": place, "kind": part.kind, "title": part.title} | row.factors | cells | ends
 
 
-def _csv(tables: TableRows) -> str:
-    heads, rows = table_frame(tables)
+def safe_cell(cell: object) -> object:
+    """A cell that no spreadsheet runs as a formula: a text that looks like one gets a leading apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+def _csv(tables: Tables) -> str:
+    heads, rows = table_frame(tables.parts)
     writer = csv.DictWriter(out := io.StringIO(), heads, restval="", lineterminator="\n")
     writer.writeheader()
     for row in rows:
@@ -123,7 +150,7 @@ def _csv(tables: TableRows) -> str:
     return out.getvalue()
 
 
-FORMATS: dict[str, Callable[[TableRows], str]] = {
+FORMATS: dict[str, Callable[[Tables], str]] = {
     "text": _of_grids(_text),
     "json": lambda tables: tables.to_json().decode(),
     "csv": _csv,
@@ -133,3 +160,8 @@ FORMATS: dict[str, Callable[[TableRows], str]] = {
 }
 """How tables are written, by name. In Markdown and LaTeX (booktabs) the best is in bold type, the second best
 underlined."""
+
+
+def print_report(tables: Tables, file: TextIO | None = None) -> None:
+    """Write tables as text to `file` or standard output."""
+    (file or sys.stdout).write(FORMATS["text"](tables))

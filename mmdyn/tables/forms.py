@@ -13,7 +13,7 @@ from mmdyn.record import Scale
 from mmdyn.stats import Difference, Floats, Ints, paired_difference
 from mmdyn.tables.blocks import Block
 from mmdyn.tables.columns import Cell
-from mmdyn.tables.scale import CORRECTED, SAME, UNKNOWN
+from mmdyn.tables.pairing import CORRECTED, SAME, UNKNOWN
 
 
 class Forms(NamedTuple):

@@ -86,7 +86,7 @@ def _signed(row: Row) -> bool:
 def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
     if {row.unit for row in part.rows} & {"share", "points"}:
-        counted = "wrong answers" if part.rows[0].kind == ERRORS else "questions"
+        counted = "wrong answers" if part.kind == ERRORS else "questions"
         yield f"in percent, with 95 % intervals; n counts {counted}"
     if any(row.mark for row in part.rows):
         yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"

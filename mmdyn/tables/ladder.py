@@ -15,9 +15,8 @@ from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
 from mmdyn.tables.factors import PICKED, RUNG
 from mmdyn.tables.forms import forms_of
-from mmdyn.tables.pairing import by_group, difference_row, only
-from mmdyn.tables.results import BY_RULES
-from mmdyn.tables.rows import Row
+from mmdyn.tables.pairing import by_group, difference_row
+from mmdyn.tables.rows import BY_RULES, Row
 
 NO_PICTURE, CAPTION = "no-picture", "caption"
 KNOWLEDGE = (KPRAG, f"{HINT}:background", f"{HINT}:definition")
@@ -158,7 +157,7 @@ def _triplets(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str
     shared = reduce(np.intersect1d, (cell.ids for cell in cells))
     if not len(shared):
         return
-    cells = [only(cell, np.searchsorted(cell.ids, shared)) for cell in cells]
+    cells = [cell.only(np.searchsorted(cell.ids, shared)) for cell in cells]
     raw = [by_group(block, block.cell(side)) for side in sides]
     right = np.prod([cell.values[np.searchsorted(cell.ids, shared)] for cell in raw], axis=0)
     asked = reduce(np.union1d, (cell.asked for cell in cells))

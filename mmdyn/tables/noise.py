@@ -14,8 +14,7 @@ from mmdyn.table import Noise
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import Cell, split
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.results import BY_RULES
-from mmdyn.tables.rows import TOTAL, Row
+from mmdyn.tables.rows import BY_RULES, TOTAL, Row
 
 SPANNED = ("variant", "chain", "draw", "epoch")
 NO_VARIANT = "no variant was asked"

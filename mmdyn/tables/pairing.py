@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mmdyn.record import Scale
 from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
 from mmdyn.table import Paired
-from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
 from mmdyn.tables.keys import NOT_GIVEN
@@ -82,7 +82,7 @@ class Pair(NamedTuple):
         return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
 
     def rows(
-        self, axes: Sequence[str], key: Sequence[str], names: Sequence[str], notes: Sequence[str] = (),
+        self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
         differs: tuple[str, ...] = (), *, comparable: bool = True,
     ) -> Iterator[Numbered]:  # fmt: skip
         """A row for each side, for the difference, and for that of raw scores where the scale is another one.
@@ -98,11 +98,12 @@ class Pair(NamedTuple):
         more |= {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
         if found is None:
-            note = "; ".join(notes) if not comparable else self.empty
-            yield self.block.row(axes, key, "difference", None, note=note, unit=self.block.difference_unit, **more), None
+            more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
+            yield self.block.row(axes, key, "difference", None, **more), None
             return
-        told = {note: True for note in notes} | {self.note: bool(self.note), BY_RULES: self._bounded()}
-        yield difference_row(self.block, axes, key, found, [note for note, holds in told.items() if holds], **more), None
+        told = dict.fromkeys(notes, True) | {self.note: bool(self.note), BY_RULES: self._bounded()}
+        known = [note for note, holds in told.items() if holds]
+        yield difference_row(self.block, axes, key, found, known, **more), None
         if self.scale == "corrected":
             raw = round(float(np.average(self.raw, weights=self._weights())), 6) + 0.0
             unit = self.block.difference_unit
@@ -187,7 +188,7 @@ def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
 
 
 def difference_row(
-    block: Block, by: Sequence[str], key: Sequence[str], found: Difference, notes: Sequence[str], **more: Any
+    block: Block, by: Sequence[str], key: Key, found: Difference, notes: Sequence[str], **more: Any
 ) -> Row:
     """The row of a difference, or of another number that is tested against 0."""
     found = found.rounded
@@ -198,7 +199,7 @@ def difference_row(
     return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=block.difference_unit, **more)
 
 
-def _agreement(block: Block, part: Paired, key: Sequence[str], pair: Pair) -> Iterator[Numbered]:
+def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Numbered]:
     """How many pairs are right on both sides, on neither (and of these, on how many both sides say the same), and on
     one alone; what is neither right nor wrong is in none."""
     a, b = (cell.values for cell in _shared(block, pair.records, grouped=True))
@@ -232,8 +233,7 @@ def by_group(block: Block, cell: Cell) -> Cell:
     _, least, _ = group_means(place, cell.least, cell.weights)
     first = cell.parents[np.unique(place, return_index=True)[1]]
     asked = np.unique(groups[cell.asked][groups[cell.asked] >= 0])
-    found = {"parents": first, "ids": ids, "values": values, "weights": weights, "chance": chance, "least": least}
-    return cell._replace(**found, asked=asked)
+    return Cell(first, ids, values, weights, chance, least, cell.counts, cell.bounded, asked)
 
 
 def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:

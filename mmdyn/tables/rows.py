@@ -68,7 +68,8 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class TablePart(Struct, frozen=True):
-    """The rows of one declaration. kind: that of the declaration, in lower case. across: the factor whose values stand
+    """The rows of one declaration. kind: that of the declaration, in lower case; by: the field that its scores or
+    contrasts are broken down by. across: the factor whose values stand
     side by side, in the order of `columns` as far as that is given; `quantity` where quantities do."""
 
     kind: str
@@ -77,6 +78,7 @@ class TablePart(Struct, frozen=True):
     rows: list[Row]
     notes: list[str]
     columns: list[str] = []
+    by: str = ""
 
 
 def rows_of(parts: Iterable[TablePart], kind: str, quantity: str = "") -> list[Row]:

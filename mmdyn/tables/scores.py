@@ -76,7 +76,7 @@ def values_of(name: str, field: Field, parents: Ints) -> list[tuple[str, int]]:
     return [(value, there[value]) for value in reading_order(name, there)]
 
 
-def _rows(block: Block, axes: Sequence[str], key: Sequence[str], records: Ints) -> Iterator[Numbered]:
+def _rows(block: Block, axes: Sequence[str], key: tuple[str, ...], records: Ints) -> Iterator[Numbered]:
     cell = block.cell(records)
     if not len(cell.values):
         yield block.mean_row(axes, key, "score", cell), cell
@@ -91,4 +91,5 @@ def _rows(block: Block, axes: Sequence[str], key: Sequence[str], records: Ints) 
         yield corrected.mean_row(axes, key, "corrected", beyond, left_out=left), beyond
     unread = block._replace(measured="unread").cell(records)
     if unread.values.any():
-        yield block.row(axes, key, "unread", round(float(np.average(unread.values, weights=unread.weights)), 6)), None
+        share = round(float(np.average(unread.values, weights=unread.weights)), 6)
+        yield block.row(axes, key, "unread", share, n=len(unread.values)), None

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec.structs import replace
 
-from mmdyn.errors import UserError
-from mmdyn.frame import Frame, Framed
 from mmdyn.stats import Ints, holm
 from mmdyn.table import (
     Analysis,
     Attribution,
+    Contrasts,
     Counted,
     Curves,
     ErrorKinds,
@@ -28,31 +27,33 @@ from mmdyn.table import (
     Part,
     Pivot,
     Ranking,
+    Scores,
     Spread,
     Trend,
+    Whole,
 )
 from mmdyn.tables.attribution import attribution_rows
 from mmdyn.tables.blocks import APART, Block, Numbered
-from mmdyn.tables.charts import pick_chart, table_charts
-from mmdyn.tables.collect import MAX_VALUES
-from mmdyn.tables.columns import Columns, read_columns, records_where, split
+from mmdyn.tables.columns import Columns, Watcher, read_columns, records_where, split
+from mmdyn.tables.contrasts import contrast_rows
 from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
-from mmdyn.tables.factors import PICKED, RUNG, ModelFacts
-from mmdyn.tables.formats import FORMATS, table_frame
+from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
-from mmdyn.tables.plot import Plot, draw_chart
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
-from mmdyn.tables.results import p_digits
-from mmdyn.tables.rows import MACRO, TOTAL, TablePart, TableRows
+from mmdyn.tables.results import Report
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, p_digits
+from mmdyn.tables.scores import score_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
 
 KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
+    Scores: score_rows,
+    Contrasts: contrast_rows,
     Pivot: pivot_rows,
     Paired: paired_rows,
     Gap: gap_rows,
@@ -66,15 +67,29 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Curves: curve_rows,
 }
 
+
+class RowWatcher(Watcher, Protocol):
+    """What looks at each record for a declaration, and makes its rows out of what it saw."""
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The rows of a block of all records."""
+        ...
+
+
+WATCHERS: dict[type, Callable[[Any, Sequence[RunFolder]], RowWatcher]] = {}
+"""Declarations that need more of the records than the columns hold."""
+
 SPANS: dict[type[Analysis], tuple[str, ...]] = {
     Attribution: ("variant", "chain"),
     Noise: ("variant", "chain", "draw", "epoch"),
-    Ladder: ("context", RUNG),
+    Ladder: ("context",),
     Curves: ("variant", "chain"),
 }
 """The factors over whose values an analysis goes, which its rows do not hold apart."""
 
-TITLES: dict[type[Analysis], str] = {
+TITLES: dict[type, str] = {
+    Scores: "Scores",
+    Contrasts: "Contrasts: b - a over the questions that both have",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
     Ladder: "Ability ladder: what wrong answers lack",
@@ -84,24 +99,7 @@ TITLES: dict[type[Analysis], str] = {
 ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (forms.py)."""
 
-
-class Tabulation(TableRows, Framed, frozen=True):
-    """What `tabulate` makes: tables, also as a data frame, as plots, and as what a notebook shows."""
-
-    def frame(self) -> Frame:
-        """A row for each number, as the CSV file has them."""
-        return table_frame(self)
-
-    def plot(self, name: str = "", *, columns: int = 1) -> Plot:
-        """A plot of a table, as wide as one or two `columns` of a page, by its name, such as `pivot` or `leaderboard`.
-        Raises UserError where there is none of it, MissingExtra without matplotlib."""
-        return draw_chart(pick_chart(table_charts(self), name), columns)
-
-    def __repr__(self) -> str:
-        return FORMATS["text"](self)
-
-    def _repr_html_(self) -> str:
-        return FORMATS["html"](self)
+WHOLE = ("score", "corrected", "unread")
 
 
 def tabulate(
@@ -111,7 +109,7 @@ def tabulate(
     published: Published | None = None,
     facts: ModelFacts = MappingProxyType({}),
     progress: ProgressBar | None = None,
-) -> Tabulation:
+) -> Report:
     """Carry out declarations over the records of runs, which are read once.
 
     Args:
@@ -129,27 +127,35 @@ def tabulate(
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
     counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
-    factors = [name for part in counted for name in (*_named(part), *part.where)]
-    more = {
-        PICKED for part in counted if isinstance(part, Ladder) or (isinstance(part, Paired) and part.pair == "group")
+    watchers = {
+        place: WATCHERS[type(part)](part, folders) for place, part in enumerate(named.parts) if type(part) in WATCHERS
     }
-    more |= {"sample" for part in counted if isinstance(part, Attribution)}
-    measures = [name for part in counted for name in (ANALYSED if isinstance(part, Analysis) else [part.measure])]
-    columns = read_columns(folders, (*factors, *APART, "set", *more), measures, progress, facts)
-    for name in factors:
-        if (many := len(columns.fields[name].values)) > MAX_VALUES:
-            raise UserError(f"the factor {name!r} has {many} values: go by one of {MAX_VALUES} at most")
-    parts = [_part(columns, place, part) for place, part in enumerate(named.parts)]
-    parts = [published.beside(part) for part in parts] if published else parts
-    due = any(run.config.under_way for run in folders) or bool(columns.flags["unscored"].any())
-    complete = len(columns.parents) >= sum(run.config.planned for run in folders) and not due
-    return Tabulation(named.title, complete, int(columns.flags["failed"].sum()), parts)
+    factors = [name for part in counted for name in (*_named(part), *part.where, *_needed(part))]
+    measures = [name for part in counted for name in _measured(part)]
+    columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts, [*watchers.values()])
+    parts = [_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)]
+    parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
+    return Report.of(columns, parts, named.title)
 
 
-def _part(columns: Columns, place: int, part: Part) -> TablePart:
+def _needed(part: Counted) -> list[str]:
+    """Factors that a declaration needs beside those that it names."""
+    grouped = isinstance(part, Paired) and part.pair == "group"
+    return [PICKED] * (isinstance(part, Ladder) or grouped)
+
+
+def _measured(part: Counted) -> Sequence[str]:
+    if isinstance(part, Analysis):
+        return ANALYSED
+    if isinstance(part, Whole):
+        return WHOLE
+    return [part.measure, *(["corrected"] if part.measure == "score" else [])]
+
+
+def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart:
     if isinstance(part, ErrorKinds):
-        return error_part(columns.runs, place, part)
-    axes, kind, measured = _named(part), type(part).__name__, "score" if isinstance(part, Analysis) else part.measure
+        return error_part(columns.runs, part)
+    axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
     if isinstance(part, Paired):
         sides = split(columns, records, [part.factor])
@@ -157,19 +163,19 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
         missing = missing or (records_where(columns, {part.factor: (lacking[0],)})[1] if lacking else "")
         records = np.concatenate([sides[side,] for side in (part.a, part.b)]) if not lacking else records[:0]
     # A declaration that has rows by models unless it says otherwise averages over them where it does.
-    apart = _apart(columns, records, axes, APART if isinstance(part, Pivot) else APART[1:])
+    candidates = () if isinstance(part, Whole) else APART if isinstance(part, Pivot) else APART[1:]
+    apart = _apart(columns, records, axes, candidates)
     blocks = split(columns, records, apart).items() if len(records) else ()
     numbered = [
         (block, row, cell)
         for values, inside in blocks
-        for block in [Block(columns, place, kind.lower(), measured, inside, dict(zip(apart, values, strict=True)))]
-        for row, cell in KINDS[type(part)](block, part)
+        for block in [Block(columns, measured, inside, dict(zip(apart, values, strict=True)))]
+        for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
     ]
-    rows = mark_best(numbered)
-    adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
-    rows = [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
+    rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
+    rows = adjusted(rows)
     notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
-    title = part.title or _title(part, axes)
+    kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
         notes += [
@@ -177,16 +183,24 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
             for name, chosen in part.groups.items()
             if not {*chosen} & {*known}
         ]
-        return TablePart(title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *known])
+        return TablePart(kind, title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *known])
     if isinstance(part, Pivot) and len(axes) > 1:
-        return TablePart(title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
-    return TablePart(title, "quantity", rows, notes)
+        return TablePart(kind, title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
+    by = part.by if isinstance(part, Scores | Contrasts) else ""
+    return TablePart(kind, title, "quantity", rows, notes, by=by)
+
+
+def adjusted(rows: Sequence[Row]) -> list[Row]:
+    """Rows with p adjusted by Holm's method over all of them."""
+    found = [p and p_digits(p) for p in holm([row.p for row in rows])]
+    return [replace(row, p_adjusted=p) for row, p in zip(rows, found, strict=True)]
 
 
 def _title(part: Counted, axes: Sequence[str]) -> str:
     """What a declaration is called that has no title."""
-    if isinstance(part, Analysis):
-        return TITLES[type(part)]
+    if isinstance(part, Analysis | Whole):
+        by = f" by {part.by}" if isinstance(part, Scores | Contrasts) and part.by else ""
+        return TITLES[type(part)] + by
     over = "" if isinstance(part, Pivot) or "model" in axes else ", mean over the models"
     what = type(part).__name__.lower()
     if isinstance(part, Paired | Gap):
@@ -199,6 +213,10 @@ def _named(part: Counted) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.axes)
+    if isinstance(part, Scores | Contrasts):
+        return [part.by] * bool(part.by)
+    if isinstance(part, Whole):
+        return []
     if isinstance(part, Analysis):
         return [*part.by, *(name for name in SPANS[type(part)] if name not in part.by)]
     if isinstance(part, Ranking | Leaderboard):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TextIO, TypeAlias, TypeVar
+from typing import Any, TextIO, TypeAlias, TypeVar
 
 from rich.console import Console
 from rich.text import Text
 
-from mmdyn.tables.contexts import BASES
-from mmdyn.tables.results import NOT_GIVEN, OfCondition, pick
+from mmdyn.tables.keys import NOT_GIVEN
 
 PLAIN_WIDTH = 160
 """Columns where the output is no terminal."""
@@ -104,13 +103,9 @@ def clean(text: str) -> Text:
     return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
 
 
-def names_of(row: OfCondition) -> dict[str, str]:
-    """Run, model, set and condition, for people."""
-    factors = row.factors
-    unusual = [factors[name] for name in ("context", "style") if factors[name] != BASES[name]]
-    unusual += [f"shots {factors['shots']}"] if "shots" in factors else []
-    condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *unusual])
-    return {**pick(row, "run", "model", "set"), "condition": condition}
+def pick(row: object, *names: str) -> dict[str, Any]:
+    """Some fields of a row, by name."""
+    return {name: getattr(row, name) for name in names}
 
 
 def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:

@@ -13,8 +13,9 @@ from mmdyn.stats import Floats, Ints, equality, gap, slope
 from mmdyn.table import Gap, Spread, Trend
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import Cell, split
+from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.results import BY_RULES, NOT_GIVEN, p_digits
+from mmdyn.tables.rows import BY_RULES, p_digits
 
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 

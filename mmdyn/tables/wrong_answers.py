@@ -23,9 +23,9 @@ from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
 from mmdyn.stats import Strata, independent_clusters, stratified_share
 from mmdyn.tables.breakdown import Breakdown, break_down
-from mmdyn.tables.results import Key, cluster_of, pick
+from mmdyn.tables.keys import Key, cluster_of
 from mmdyn.tables.run_state import is_cut_off
-from mmdyn.tables.terminal import CUT_OFF, open_console, percent, print_cells, print_grid, say
+from mmdyn.tables.terminal import CUT_OFF, open_console, percent, pick, print_cells, print_grid, say
 from mmdyn.tables.win_rates import Rate
 from mmdyn.work import Reader, RunFolder, Store
 

@@ -15,7 +15,7 @@ from making import choice
 from mmdyn.keys import canonical, digest
 from mmdyn.record import Condition, Judgement, Record, Reply, Score, Usage
 from mmdyn.sample import Sample
-from mmdyn.tables import print_summary
+from mmdyn.tables import print_report
 from mmdyn.work import (
     FAILURE,
     RECORD,
@@ -141,7 +141,7 @@ def judged_run(
     return run
 
 
-def printed(what: Any, show: Callable[..., None] = print_summary) -> list[str]:
+def printed(what: Any, show: Callable[..., None] = print_report) -> list[str]:
     """The lines of a summary, or of something else, for people, without superfluous blanks."""
     show(what, out := io.StringIO())
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]

@@ -47,7 +47,7 @@ from mmdyn.tables import (
     save_grading,
     survey,
 )
-from mmdyn.work import ModelEntry, RunFolder, SetEntry, Store, UntilClear
+from mmdyn.work import ModelEntry, RunFolder, SetEntry, Store
 
 MARKS = "marks.jsonl"
 """People's marks, beside the runs whose scores are corrected by them."""
@@ -497,19 +497,6 @@ def _label(run: RunFolder) -> None:
             store.put(label_kind(design.id), one.key, canonical(ErrorLabel((kinds[int(5 * luck("kind", one.key))],))))
 
 
-def until_clear(folder: Path) -> list[RunFolder]:
-    """A run that ended when its differences were clear."""
-    shares = {"": 0.8, "pad": 0.75, "color": 0.3}
-
-    def of(place: int) -> dict[str, Any]:
-        return {"group": f"g{place // 2}", "fields": {"part": place % 2}}
-
-    records = [asked("clear", chained(form), share, 40, of=of) for form, share in shares.items()]
-    rule = UntilClear(3.0, 0, 20, {"exam": 2.0})
-    models = (ModelEntry("m1", {"name": "m1"}),)
-    return [write_run(folder / "clear", chain(*records), until_clear=rule, models=models)]
-
-
 STANDARD: Where = {"variant": ("standard",)}
 
 RUNS: dict[str, Kept] = {
@@ -618,8 +605,7 @@ RUNS: dict[str, Kept] = {
         corrected,
         (ErrorKinds(by=("variant",), title="kinds of error"), Pivot(by=("model", "chain"), title="pivot")),
         by=("part",),
-        corrections=("rogan-gladen", "ppi", "ppi++"),
+        corrections=("rogan-gladen", "ppi++"),
     ),
-    "until_clear": Kept(until_clear, (Pivot(by=("model", "chain"), title="pivot"),), by=("part",)),
 }
 """By name."""

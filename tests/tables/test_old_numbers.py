@@ -23,18 +23,7 @@ OLD = Path(__file__).parent / "old_numbers"
 CHANGED: dict[tuple[str, str, str], str] = {}
 """Why numbers were changed on purpose, by (run, part, quantity)."""
 
-COUNTS = (
-    "n",
-    "left_out",
-    "variants_left_out",
-    "failed",
-    "unscored",
-    "needs_judge",
-    "ok",
-    "unparsed",
-    "refused",
-    "truncated",
-)
+COUNTS = ("n", "left_out", "variants_left_out", "failed", "unscored", "needs_judge", "unparsed", "refused", "truncated")
 NUMBERS = ("value", "ci95", "p", "p_adjusted", "bound", "scale", "differs", "mark", *COUNTS)
 TEXTS = ("method", "note")
 PAGES = ("brief", "why", "notes")
@@ -42,6 +31,9 @@ PAGES = ("brief", "why", "notes")
 
 SILENT = ("chance", "corrected", "unread", "raw difference")
 """Numbers that stood beside others, and had no texts of their own unless these were kept."""
+
+NOT_TOLD = ("unparsed", "refused", "truncated", "unscored", "failed", "needs_judge", "bound")
+"""What rows other than scores did not say before; where they did it is the same."""
 
 Fact = dict[str, Any]
 Key = tuple[str, str, str, frozenset[tuple[str, str]]]
@@ -111,7 +103,8 @@ def differences(
             continue
         was, now = said(fact, names), said(new[key], names)
         silent = quantity in SILENT and part.startswith(("scores", "contrasts"))
-        compared = [one for one in names if one in was or not (silent and one in TEXTS)]
+        free = (*TEXTS,) * silent + (NOT_TOLD if (part, quantity) != ("scores", "score") else ())
+        compared = [one for one in names if one in was or one not in free]
         changed = [f"{one} {was.get(one)} -> {now.get(one)}" for one in compared if was.get(one) != now.get(one)]
         if changed:
             yield f"{where}: {', '.join(changed)}"
