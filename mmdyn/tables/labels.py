@@ -40,6 +40,11 @@ def is_pooled(factors: Mapping[str, str]) -> bool:
     return factors.get("chain") == POOLED
 
 
+def who_of(factors: Mapping[str, str]) -> tuple[str, ...]:
+    """The run, the model and the set, empty where there is none."""
+    return tuple(factors.get(name, "") for name in FRONT)
+
+
 def front_of(factors: Mapping[str, str]) -> str:
     """The run where there are several, the model and the set, for people."""
     model, set = factors.get("model", ""), factors.get("set", "")

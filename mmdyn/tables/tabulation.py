@@ -18,6 +18,7 @@ from mmdyn.table import (
     Counted,
     Curves,
     ErrorKinds,
+    FieldTests,
     Gap,
     Ladder,
     Leaderboard,
@@ -39,6 +40,7 @@ from mmdyn.tables.contrasts import contrast_rows
 from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.field_tests import field_rows
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
@@ -65,6 +67,7 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Noise: noise_rows,
     Ladder: ladder_rows,
     Curves: curve_rows,
+    FieldTests: field_rows,
 }
 
 
@@ -90,6 +93,7 @@ SPANS: dict[type[Analysis], tuple[str, ...]] = {
 TITLES: dict[type, str] = {
     Scores: "Scores",
     Contrasts: "Contrasts: b - a over the questions that both have",
+    FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
     Ladder: "Ability ladder: what wrong answers lack",
