@@ -273,7 +273,8 @@ class _Builder:
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
         return Columns(
-            question_fields=_tested(fields, self._facts), runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
+            question_fields=_tested(fields, self._facts),
+            runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
             flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
