@@ -27,12 +27,8 @@ MARKS = {
 """What a file begins with, by its form."""
 
 OURS = (
-    "mmdyn report",
-    "<!-- mmdyn report",
-    "% mmdyn report",
-    '{\n  "schema": ',
-    "part,kind,title,",
-    "<!doctype html>\n<!-- mmdyn report",
+    *("mmdyn report", "<!-- mmdyn report", "% mmdyn report", "part,kind,title,"),
+    *('{\n  "schema": ', "<!doctype html>\n<!-- mmdyn report"),
 )
 """How files begin that may be written over."""
 
@@ -49,7 +45,7 @@ def output_options() -> list[click.Option]:
             help=f"Write a file; its ending says the format: .{', .'.join(ENDINGS)}.",
         ),
         click.Option(["--force"], is_flag=True, help="Write over a file that is no report."),
-        click.Option(["--plots"], metavar="FOLDER", type=OutPath(), help="Draw what is printed, too: SVG, PDF and PNG."),
+        click.Option(["--plots"], metavar="FOLDER", type=OutPath(), help="Draw what is printed: SVG, PDF and PNG."),
         click.Option(["--columns"], type=click.Choice(["1", "2"]), help=PLOTTED),
         click.Option(["-q", "--quiet"], is_flag=True, help="No progress."),
     ]  # fmt: skip
@@ -109,4 +105,4 @@ def page_of(runs: Sequence[Any], report: Report) -> str:
         from mmdyn.view import report_page
     except ModuleNotFoundError as error:
         raise MissingExtra(str(error.name), "view") from None
-    return report_page(runs, report)
+    return str(report_page(runs, report))

@@ -45,7 +45,7 @@ ANALYSES = {
         "Correct scores for the scorer's errors: as `mmdyn grade --calibrate` measured them (rogan-gladen), or by"
         " people's marks of some of the run's answers (ppi++)."
     ),
-    "labels": "With ppi++: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of answers drawn by chance.",
+    "labels": "With ppi++: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of randomly drawn answers.",
 }
 VALUES: dict[str, dict[str, Any]] = {
     "k": {"metavar": "K,…", "default": ""},
@@ -173,7 +173,7 @@ def _values(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _ends(text: str) -> tuple[str, str, str]:
-    """A factor and two of its values. One that holds a colon, as a model's name does, is quoted: model='"a:b":"c:d"'."""
+    """A factor and two of its values. One that holds a colon, as a model's name does, is quoted."""
     value = r'"([^"]+)"|([^:"]+)'
     if found := re.fullmatch(rf"\s*([^=]+?)\s*=\s*(?:{value})\s*:\s*(?:{value})\s*", text):
         factor, *values = found.groups()

@@ -16,9 +16,7 @@ from mmdyn.cli._tables import check, parts_of, table_groups, where_of
 if TYPE_CHECKING:
     from mmdyn.table import Part
     from mmdyn.tables import Published, Report
-    from mmdyn.work import RunFolder
-
-PAGES = ("full", "brief", "with_why")
+    from mmdyn.work import ProgressBar, RunFolder
 
 
 @click.command("report", cls=Command, groups=lambda: {**table_groups(), "Output": output_options()})
@@ -82,14 +80,15 @@ def _tabulate(
     by: Sequence[str],
     given: dict[str, Any],
     published: Published | None,
-    progress: Any,
+    progress: ProgressBar,
 ) -> Report:
     """The tables of a page and those that were asked for, out of one reading of the records."""
     from mmdyn.tables import read_model_facts, summary_parts, tabulate, why_parts
 
     facts = read_model_facts(Path(given["models"][-1])) if given["models"] else {}
-    pages = {"why": why_parts, "": list[Any]}
-    first = pages.get(page, lambda: summary_parts([] if parts else by))()
+    first: list[Part] = []
+    if page:
+        first = why_parts() if page == "why" else summary_parts([] if parts else by)
     return tabulate(folders, [*parts, *first], published=published, facts=facts, progress=progress)
 
 

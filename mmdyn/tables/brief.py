@@ -7,6 +7,7 @@ from itertools import accumulate, chain
 
 from msgspec.structs import replace
 
+from mmdyn.table import Contrasts
 from mmdyn.tables.columns import FORM
 from mmdyn.tables.formats import FORMATS, wrapped
 from mmdyn.tables.labels import condition_name, front_of, is_main, is_pooled, who_of
@@ -14,10 +15,10 @@ from mmdyn.tables.results import Report
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.run_state import state_lines
 from mmdyn.tables.summary import Change, Scored, changes_of, main_changes, scores_of
+from mmdyn.tables.tabulation import TITLES
 from mmdyn.tables.terminal import p_value, percent
 
 LINES = 10
-TITLE = "Contrasts: b - a over the questions that both have"
 FEW, WIDE = 30, 0.2
 """A change tells little where it is of fewer questions, or its interval reaches farther to one side."""
 
@@ -145,7 +146,7 @@ def _short(part: TablePart) -> TablePart:
     """The part with main changes alone."""
     if part.kind != "contrasts":
         return part
-    title = part.title.replace(TITLE, "Changes from standard to dynamic")
+    title = part.title.replace(TITLES[Contrasts], "Changes from standard to dynamic")
     return replace(part, title=title, rows=[row for row in part.rows if _is_change(row)])
 
 

@@ -20,7 +20,11 @@ from mmdyn.sample import TaskType
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
+<<<<<<< HEAD
 from mmdyn.tables.contexts import NAMES, place_of
+=======
+from mmdyn.tables.contexts import LEAK, place_of
+>>>>>>> e4
 from mmdyn.tables.factors import (
     BINNED,
     MAX_VALUES,
@@ -269,7 +273,8 @@ class _Builder:
         fields = {name: _recoded([_of_key(name, key, self._runs) for key in order], asked) for name in _OF_KEY}
         fields |= {"sample": _recoded(names, parents)}
         fields |= {name: codes.finish() for name, codes in self._fields.items()}
-        check_names(self._factors, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
+        named = [name for name in self._factors if name != LEAK]  # every report goes by it
+        check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
         return Columns(

@@ -105,10 +105,10 @@ def _counted(part: TablePart, lines: Sequence[Mapping[str, Row]]) -> Iterator[tu
     cells["p (Holm)"] = [
         next((p_value(row.p_adjusted) for row in rows if row.p_adjusted is not None), "-") for rows in every
     ]
-    others = () if part.kind == "scores" else OF_SCORES
-    others += () if part.kind in ("contrasts", "paired") else OF_CONTRASTS
+    hidden = {*([] if part.kind == "scores" else OF_SCORES)}
+    hidden |= {*([] if part.kind in ("contrasts", "paired") else OF_CONTRASTS)}
     for name, head in COUNTS.items():
-        if name not in others:
+        if name not in hidden:
             cells[head] = [str(_count(part, line, name)) for line in lines]
     yield from ((head, [*map(Word, words)]) for head, words in cells.items() if {*words} - {"0", "-"})
 
@@ -146,14 +146,14 @@ def _notes(part: TablePart) -> Iterator[str]:
         yield f"in percent, with 95 % intervals; n counts {counted}"
     if any(row.mark for row in part.rows):
         yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
-    said = dict[str, list[str]]()
+    said = dict[str, dict[str, None]]()
     for row in part.rows:
         where = ", ".join(_labels(row.factors, "").values()) or row.quantity
         differs = f"also differs in: {', '.join(row.differs)}" if row.differs else ""
         for note in filter(None, (row.note, differs)):
-            said.setdefault(note, []).append(where)
-    for note, where in ((note, [*dict.fromkeys(where)]) for note, where in said.items()):
-        more = f" and {len(where) - SHOWN} more" if len(where) > SHOWN else ""
-        yield f"{'; '.join(where[:SHOWN])}{more}: {note}"
+            said.setdefault(note, {})[where] = None
+    for note, named in said.items():
+        more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+        yield f"{'; '.join([*named][:SHOWN])}{more}: {note}"
     if methods := dict.fromkeys(row.method for row in part.rows if row.method):
         yield f"methods: {'; '.join(methods)}"
