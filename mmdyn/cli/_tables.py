@@ -45,7 +45,7 @@ ANALYSES = {
         "Correct scores for the scorer's errors: as `mmdyn grade --calibrate` measured them (rogan-gladen), or by"
         " people's marks of some of the run's answers (ppi++)."
     ),
-    "labels": "With ppi++: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of randomly drawn answers.",
+    "labels": "With ppi++: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of random answers.",
 }
 VALUES: dict[str, dict[str, Any]] = {
     "k": {"metavar": "K,…", "default": ""},

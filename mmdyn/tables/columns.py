@@ -20,11 +20,7 @@ from mmdyn.sample import TaskType
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
-<<<<<<< HEAD
-from mmdyn.tables.contexts import NAMES, place_of
-=======
-from mmdyn.tables.contexts import LEAK, place_of
->>>>>>> e4
+from mmdyn.tables.contexts import LEAK, NAMES, place_of
 from mmdyn.tables.factors import (
     BINNED,
     MAX_VALUES,
