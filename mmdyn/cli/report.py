@@ -103,9 +103,9 @@ def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, as
         return explain(found, folders).to_json().decode()
     if not page or form not in ("text", "markdown"):
         return FORMATS[form](found)
-    lines = {"why": lambda: why_lines(explain(rest, folders)), "brief": lambda: brief_lines(rest)}
-    if page in lines:
-        return "".join(f"{line}\n" for line in lines[page]()) + "\n" * bool(asked) + FORMATS[form](tables)
+    if page in ("why", "brief"):
+        lines = why_lines(explain(rest, folders)) if page == "why" else brief_lines(rest)
+        return "".join(f"{line}\n" for line in lines) + "\n" * bool(asked) + FORMATS[form](tables)
     if form == "markdown":
         return FORMATS[form](found)
     return {"short": short_text, "full": full_text}[page](rest) + FORMATS[form](tables)

@@ -22,7 +22,7 @@ from mmdyn.tables.scores import conditions_of
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
 TO_WRONG, TO_RIGHT = "right to wrong", "wrong to right"
-LONGEST_QUESTION, LONGEST_ANSWER = 60, 30
+LONGEST_QUESTION, LONGEST_ANSWER = 40, 24
 """Characters that are shown."""
 
 NOTHING = "nothing"

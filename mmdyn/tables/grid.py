@@ -63,7 +63,7 @@ def grid_of(part: TablePart) -> Grid:
     for label, row in named:
         across = row.factors.get(part.across, row.quantity)
         lines.setdefault(tuple(label.get(name, "") for name in labels), {})[across] = row
-    columns = [*_values(part, lines), *_counted(part, [*lines.values()])]
+    columns = [] if part.kind == "flips" else [*_values(part, lines), *_counted(part, [*lines.values()])]
     words = [[*map(Word, key), *(cells[place] for _, cells in columns)] for place, key in enumerate(lines)]
     heads = [*labels, *(head for head, _ in columns)]
     return Grid(title, len(labels), heads, words, [*part.notes, *_notes(part)])
