@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
-from msgspec.structs import replace
 
-from mmdyn.stats import Ints, holm
+from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
     Attribution,
@@ -41,6 +40,7 @@ from mmdyn.tables.contrasts import contrast_rows
 from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.families import adjusted, adjusted_contrasts
 from mmdyn.tables.field_tests import field_rows
 from mmdyn.tables.flips import FlipWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
@@ -50,7 +50,7 @@ from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
 from mmdyn.tables.results import Report
-from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, p_digits
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
 from mmdyn.tables.scores import score_notes, score_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
@@ -180,7 +180,7 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
     ]
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
-    rows = adjusted(rows)
+    rows = _adjusted(part, rows)
     notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
     if isinstance(part, Scores):
         notes += score_notes(Block(columns, measured, records, {}), part)
@@ -199,10 +199,11 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     return TablePart(kind, title, "quantity", rows, notes, by=by)
 
 
-def adjusted(rows: Sequence[Row]) -> list[Row]:
-    """Rows with p adjusted by Holm's method over all of them."""
-    found = [p and p_digits(p) for p in holm([row.p for row in rows])]
-    return [replace(row, p_adjusted=p) for row, p in zip(rows, found, strict=True)]
+def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
+    """Rows with p adjusted within their families: one a table, where not said otherwise."""
+    if isinstance(part, Contrasts) and not part.by:
+        return adjusted_contrasts(rows)
+    return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
 
 
 def _title(part: Counted, axes: Sequence[str]) -> str:
