@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from mmdyn.context import NONE
 from mmdyn.stats import holm
-from mmdyn.tables.labels import is_main, is_pooled, who_of
+from mmdyn.tables.labels import is_main, is_pooled, is_usual, who_of
 from mmdyn.tables.rows import Row, p_digits
 
 BASELINE = "baseline:"
@@ -38,9 +38,8 @@ def adjusted_contrasts(rows: Sequence[Row]) -> list[Row]:
     """
     pooled = {who_of(row.factors) for row in rows if _is_drop(row) and is_pooled(row.factors)}
     found = adjusted(rows, [_family(row, pooled) for row in rows])
-    whole = {
-        who_of(row.factors): row.p_adjusted for row in found if _family(row, pooled)[0] == "a" and row.p is not None
-    }
+    first = [row for row in found if row.p is not None and _family(row, pooled)[0] == "a"]
+    whole = {who_of(row.factors): row.p_adjusted for row in first}
     return [_gated(row, whole) if _family(row, pooled)[0] == "b" else row for row in found]
 
 
@@ -51,23 +50,16 @@ def _gated(row: Row, whole: dict[tuple[str, ...], float | None]) -> Row:
 
 def _family(row: Row, pooled: set[tuple[str, ...]]) -> tuple[object, ...]:
     factors, who = row.factors, who_of(row.factors)
-    model = factors.get("model", "")
-    own = (model,) if model.startswith(BASELINE) else ()
+    factor, model = factors["factor"], factors.get("model", "")
     if _is_drop(row):
-        if who not in pooled or is_pooled(factors):
-            return ("a", *own)
-        return ("b", *who)
-    if (
-        factors["factor"] == "context"
-        and factors["a"] == NONE
-        and factors["variant"] == "standard"
-        and is_main(factors)
-    ):
+        own = (model,) if model.startswith(BASELINE) else ()
+        return ("a", *own) if who not in pooled or is_pooled(factors) else ("b", *who)
+    if factor == "context" and factors["a"] == NONE and is_main(factors):
         return ("c", *who)
-    if factors["factor"] == "model" and is_main(factors) and (factors["variant"] == "standard" or is_pooled(factors)):
+    if factor == "model" and is_usual(factors) and (factors["variant"] == "standard" or is_pooled(factors)):
         models = factors["a"], factors["b"]
-        return ("d",) if not any(one.startswith(BASELINE) for one in models) else ("d", *models)
-    return ("e", factors["factor"], *who)
+        return ("d", *models) if any(one.startswith(BASELINE) for one in models) else ("d",)
+    return ("e", factor, *who)
 
 
 def _is_drop(row: Row) -> bool:
