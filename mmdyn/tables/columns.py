@@ -440,7 +440,7 @@ def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
     most = int(counts.max(initial=1))
     if most == 1:
         return worth, most
-    each, mean_worth, _ = group_means(pools * len(columns.names) + keys // many, worth, np.ones(len(worth)))
+    each, mean_worth, _ = group_means(pools * len(columns.names) + keys // many, worth, np.ones(len(worth), np.float64))
     total = np.bincount(each // len(columns.names), mean_worth, many)
     return worth * total[pools] / (counts[pools] * sums[asked]), most
 
