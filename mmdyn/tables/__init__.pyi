@@ -21,6 +21,7 @@ from .measurements import (
     spell as spell,
     spell_kappa as spell_kappa,
 )
+from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measures import MEASURES as MEASURES
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
