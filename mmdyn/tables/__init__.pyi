@@ -8,6 +8,7 @@ from .grid import grid_of as grid_of
 from .keys import POOLED as POOLED, Key as Key
 from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
+from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
     METHOD as METHOD,
     Calibration as Calibration,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mmdyn.stats import Ints, mean_of, mean_of_means, mean_score
-from mmdyn.tables.columns import Cell, Columns, cell_of, split
+from mmdyn.stats import Estimate, Ints, Share, mean_of, mean_of_means, mean_score
+from mmdyn.tables.columns import Cell, Columns, Watcher, cell_of, split
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.measures import MEASURES, Measure
 from mmdyn.tables.rows import MACRO, TOTAL, Row, score_of
@@ -94,6 +94,11 @@ class Block(NamedTuple):
         factors = self.front | dict(zip(axes, key, strict=True))
         return Row(factors=factors, quantity=quantity, value=value, **{"unit": self.measure.unit} | more)
 
+    def share_row(self, axes: Sequence[str], key: Key, quantity: str, share: Share | Estimate, **more: Any) -> Row:
+        """A share that is known with its interval."""
+        value, low, high = (round(number, 6) + 0.0 for number in (share.value, share.low, share.high))
+        return self.row(axes, key, quantity, value, **{"ci95": (low, high), "unit": "share"} | more)
+
     def mean_row(
         self, axes: Sequence[str], key: Key, quantity: str, cell: Cell, strata: Ints | None = None, **more: Any
     ) -> Row:
@@ -120,6 +125,18 @@ class Block(NamedTuple):
     def lower(self, *cells: Cell) -> bool:
         """Whether what is measured of some cells is a lower bound."""
         return self.measure.bound and any(cell.bounded for cell in cells)
+
+
+class RowWatcher(Watcher, Protocol):
+    """What looks at each record for a declaration, and makes its rows out of what it saw."""
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The rows of a block of all records."""
+        ...
+
+    def notes(self, rows: Sequence[Row]) -> Iterable[str]:
+        """What to know of these rows, or why there is none."""
+        return ()
 
 
 def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:

@@ -62,6 +62,10 @@ class Watcher(Protocol):
         """Look at a record of the run of this name, with its condition, its parent's index, and the run's store."""
         ...
 
+    def state(self, run: str, state: RunState) -> RunState:
+        """How far the run of this name is, with what was seen of it, now that all its records are read."""
+        return state
+
 
 class Columns(Struct, frozen=True, kw_only=True):
     """All records of some runs.
@@ -136,6 +140,13 @@ class Cell(NamedTuple):
     asked: Ints
     chains: int = 1
 
+    def holding(self, parents: Ints, values: Floats, weights: Floats) -> Cell:
+        """The means by parent of other values in [0, 1], such as one a group of tries; NaN where there is none."""
+        told = ~np.isnan(values)
+        ids, means, worth = group_means(parents[told], values[told], weights[told])
+        zeros = np.zeros(len(ids))
+        return self._replace(parents=ids, ids=ids, values=means, weights=worth, chance=zeros, least=zeros)
+
     def only(self, places: NDArray[Any]) -> Cell:
         """Some of the parents, by their places or a mask."""
         return self._replace(
@@ -166,7 +177,7 @@ def read_columns(
         UserError: for a run that is given twice, and a factor or measure that is not known.
         InputError: for a score or a weight that is out of range.
     """
-    named = _named_runs(runs)
+    named = named_runs(runs)
     builder, tallies = _Builder(named, dict.fromkeys(factors), dict.fromkeys(measures), facts), list[RunState]()
     for name, run in named.items():
         tally = StateTally()
@@ -180,7 +191,10 @@ def read_columns(
                     progress.advance()
         for expansion in run.expansions():
             tally.spend(expansion.model, expansion.reply)
-        tallies.append(tally.state(name, run))
+        state = tally.state(name, run)
+        for watcher in watchers:
+            state = watcher.state(name, state)
+        tallies.append(state)
     return builder.finish(tallies)
 
 
@@ -353,9 +367,11 @@ def _check(run: RunFolder, record: Record, score: Score) -> None:
         raise InputError(run.folder, None, f"sample {record.sample} weighs {score.weight}: a weight must be positive")
 
 
-def _named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
-    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no
-    name."""
+def named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
+    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no name.
+
+    Raises UserError for no run, and for one that is given twice.
+    """
     if not runs:
         raise UserError("no run is given: name the folder that `mmdyn eval -o` made")
     folders = [run.folder.resolve() for run in runs]

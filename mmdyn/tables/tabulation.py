@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,45 +13,57 @@ from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
     Attribution,
+    Auc,
     Contrasts,
+    Corrected,
     Counted,
     Curves,
     ErrorKinds,
     FieldTests,
     Flips,
     Gap,
+    Judged,
     Ladder,
     Leaderboard,
+    MeaningJudges,
     NamedTable,
     Noise,
     Paired,
     Part,
     Pivot,
     Ranking,
+    Repeats,
     Scores,
     Spread,
+    Strengths,
     Trend,
     Whole,
 )
 from mmdyn.tables.attribution import attribution_rows
-from mmdyn.tables.blocks import APART, Block, Numbered
-from mmdyn.tables.columns import Columns, Watcher, read_columns, records_where, split
+from mmdyn.tables.auc import AucWatcher
+from mmdyn.tables.blocks import APART, Block, Numbered, RowWatcher
+from mmdyn.tables.columns import Columns, named_runs, read_columns, records_where, split
 from mmdyn.tables.contrasts import contrast_rows
+from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.families import adjusted, adjusted_contrasts
 from mmdyn.tables.field_tests import field_rows
 from mmdyn.tables.flips import FlipWatcher
+from mmdyn.tables.judged import JudgedWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
+from mmdyn.tables.meaning_judges import judge_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
+from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
 from mmdyn.tables.scores import score_notes, score_rows
+from mmdyn.tables.strengths import strength_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -70,18 +82,18 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Ladder: ladder_rows,
     Curves: curve_rows,
     FieldTests: field_rows,
+    Strengths: strength_rows,
+    MeaningJudges: judge_rows,
 }
 
 
-class RowWatcher(Watcher, Protocol):
-    """What looks at each record for a declaration, and makes its rows out of what it saw."""
-
-    def rows(self, block: Block) -> Iterator[Numbered]:
-        """The rows of a block of all records."""
-        ...
-
-
-WATCHERS: dict[type, Callable[[Any, Sequence[RunFolder]], RowWatcher]] = {Flips: FlipWatcher}
+WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
+    Flips: FlipWatcher,
+    Repeats: RepeatsWatcher,
+    Auc: AucWatcher,
+    Corrected: CorrectedWatcher,
+    Judged: JudgedWatcher,
+}
 """Declarations that need more of the records than the columns hold."""
 
 SPANS: dict[type[Analysis], tuple[str, ...]] = {
@@ -101,6 +113,13 @@ TITLES: dict[type, str] = {
     Noise: "Noise floor: what chains flip beyond what asking again flips",
     Ladder: "Ability ladder: what wrong answers lack",
     Curves: "Severity curves: scores corrected for chance along doses",
+    Repeats: "Repeats: tries at one question; left out counts the groups of tries with fewer than k",
+    Auc: "AUC of the weighed options; cases are statements or options",
+    Corrected: "Scores corrected for the scorer's errors; marks counts answers that people marked",
+    Judged: "Rules and judges; left out counts answers that a judge was not asked about, failed those without verdict",
+    Strengths: "Strength: medians by chain of the tokens changed, the SSIM of pictures, the distance of embeddings, and"
+    " the lines of print read alike",
+    MeaningJudges: "Judges of meaning: variants that they kept, and how well they reject changed questions",
 }
 
 ANALYSED = ("score", "corrected", "pass_rate")
@@ -135,9 +154,8 @@ def tabulate(
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
     counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
-    watchers = {
-        place: WATCHERS[type(part)](part, folders) for place, part in enumerate(named.parts) if type(part) in WATCHERS
-    }
+    by_name, kept = named_runs(folders), enumerate(named.parts)
+    watchers = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
     factors = [name for part in counted for name in (*_named(part), *part.where, *_needed(part))]
     measures = [name for part in counted for name in _measured(part)]
     columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts, [*watchers.values()])
@@ -188,9 +206,13 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     ]
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
     rows = _adjusted(part, rows)
-    notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
-    if isinstance(part, Scores):
-        notes += score_notes(Block(columns, measured, records, {}), part)
+    notes = [] if isinstance(part, Whole) else [*_notes(columns, records, apart, axes)]
+    notes += [
+        *[missing] * bool(missing),
+        *[ASSUMED] * isinstance(part, Ladder),
+        *(watcher.notes(rows) if watcher else ()),
+        *(score_notes(Block(columns, measured, records, {}), part) if isinstance(part, Scores) else ()),
+    ]
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
