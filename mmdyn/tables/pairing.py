@@ -89,11 +89,11 @@ class Pair(NamedTuple):
 
         comparable: whether the two can be compared at all; if not `notes` say why, and there is no number.
         """
-        counts = [self._counts(records) for records in self.records]
-        for name, cell, count in zip(names, (self.a, self.b), counts, strict=True):
-            yield self.block.mean_row(axes, key, name, cell._replace(counts=count), scale=self.scale), cell
+        sides = [self._told(cell, records) for cell, records in zip((self.a, self.b), self.records, strict=True)]
+        for name, cell in zip(names, sides, strict=True):
+            yield self.block.mean_row(axes, key, name, cell, scale=self.scale), cell
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
-        more: dict[str, Any] = {name: counts[0][name] + counts[1][name] for name in counts[0]}
+        more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
         more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
         more |= {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
@@ -101,7 +101,7 @@ class Pair(NamedTuple):
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
             yield self.block.row(axes, key, "difference", None, **more), None
             return
-        told = dict.fromkeys(notes, True) | {self.note: bool(self.note), BY_RULES: self._bounded()}
+        told = dict.fromkeys(notes, True) | {self.note: bool(self.note), BY_RULES: self.block.lower(*sides)}
         known = [note for note, holds in told.items() if holds]
         yield difference_row(self.block, axes, key, found, known, **more), None
         if self.scale == "corrected":
@@ -117,19 +117,13 @@ class Pair(NamedTuple):
         groups = self.block.columns.groups[parents]
         return np.unique(groups[groups >= 0] if self.grouped else parents)
 
-    def _compared(self, records: Ints) -> Ints:
-        """Those of some records that are of pairs."""
-        parents = self.block.columns.parents[records]
-        return records[np.isin(self.block.columns.groups[parents] if self.grouped else parents, self.a.ids)]
-
-    def _counts(self, records: Ints) -> dict[str, int]:
-        """Of compared records; all that failed, or have no score."""
-        every = counts_of(self.block.columns, records)
-        return counts_of(self.block.columns, self._compared(records)) | {n: every[n] for n in ("failed", "unscored")}
-
-    def _bounded(self) -> bool:
-        flags = self.block.columns.flags["bounded"]
-        return self.block.measure.bound and any(flags[self._compared(records)].any() for records in self.records)
+    def _told(self, cell: Cell, records: Ints) -> Cell:
+        """A side with the counts of its compared records, and of all that failed or have no score."""
+        columns = self.block.columns
+        parents, every = columns.parents[records], counts_of(columns, records)
+        compared = records[np.isin(columns.groups[parents] if self.grouped else parents, self.a.ids)]
+        counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
+        return cell._replace(counts=counts, bounded=bool(columns.flags["bounded"][compared].any()))
 
 
 def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
