@@ -64,7 +64,8 @@ class Pair(NamedTuple):
         scaled = block._replace(measured="corrected") if scale == "corrected" else block
         on_scale = _shared(scaled, (a, b), grouped=grouped) if scale == "corrected" else cells
         kept = np.isin(cells[0].ids, on_scale[0].ids)
-        lacking = np.concatenate([_lacking(block.columns, records, cells[0].parents) for records in (a, b)])
+        compared = [_are_paired(block.columns, records, cells[0].ids, grouped=grouped) for records in (a, b)]
+        lacking = np.concatenate([_lacking(block.columns, *side) for side in zip((a, b), compared, strict=True)])
         empty = ALL_GUESSED if len(cells[0].ids) else NO_PAIR
         raw = (cells[1].values - cells[0].values)[kept]
         return cls(scaled, *on_scale, raw, (a, b), lacking, scale, note, empty, grouped)
@@ -120,8 +121,8 @@ class Pair(NamedTuple):
     def _told(self, cell: Cell, records: Ints) -> Cell:
         """A side with the counts of its compared records, and of all that failed or have no score."""
         columns = self.block.columns
-        parents, every = columns.parents[records], counts_of(columns, records)
-        compared = records[np.isin(columns.groups[parents] if self.grouped else parents, self.a.ids)]
+        compared = records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)]
+        every = counts_of(columns, records)
         counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
         return cell._replace(counts=counts, bounded=bool(columns.flags["bounded"][compared].any()))
 
@@ -143,18 +144,25 @@ def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]
     return "corrected", CORRECTED
 
 
-def _lacking(columns: Columns, records: Ints, parents: Ints) -> Ints:
-    """Each of these parents as many times as it lacks an answered variant: of a chain and a draw that any parent
+def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) -> NDArray[np.bool_]:
+    """Whether the parents, or groups, of some records are among these."""
+    parents = columns.parents[records]
+    return np.isin(columns.groups[parents] if grouped else parents, ids)
+
+
+def _lacking(columns: Columns, records: Ints, paired: NDArray[np.bool_]) -> Ints:
+    """The parent of each variant that pairs lack an answer of: of a chain and a draw that any parent of their set
     has."""
-    found, keys = np.zeros(len(columns.names), np.int64), columns.asked[records]
-    answered = ~(columns.flags["failed"] | columns.flags["unscored"])
-    for key in np.unique(keys):
-        own = records[keys == key]
-        most = int(columns.draws[own].max()) + 1
-        own = own[answered[own]]
-        variants = np.unique(columns.parents[own] * most + columns.draws[own])
-        found += most - np.bincount(variants // most, minlength=len(found))
-    return np.repeat(parents, found[parents])
+    keys, parents = columns.asked[records], columns.parents[records]
+    answered, found = ~(columns.flags["failed"] | columns.flags["unscored"])[records], list[Ints]()
+    pools = {place: columns.keys[place].pool or columns.keys[place] for place in np.unique(keys).tolist()}
+    for place, pool in pools.items():
+        alike = np.unique(parents[paired & np.isin(keys, [other for other, its in pools.items() if its == pool])])
+        draws = np.arange(columns.draws[records[keys == place]].max() + 1)
+        own = paired & answered & (keys == place)
+        wanted = (alike[:, None] * len(draws) + draws).ravel()
+        found.append(np.setdiff1d(wanted, parents[own] * len(draws) + columns.draws[records[own]]) // len(draws))
+    return np.concatenate(found) if found else parents
 
 
 def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
