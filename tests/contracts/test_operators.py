@@ -123,6 +123,6 @@ def test_it_applies_to_something_and_changes_it(operator: Operator) -> None:
 
 def test_ours_are_these() -> None:
     ours = {name for name in OPERATORS if plugins.names("operators")[name].startswith("perturb.")}
-    picture = {"image.invert", "image.pad", "image.salt_pepper", "image.style"}
+    picture = {"image.invert", "image.null", "image.pad", "image.salt_pepper", "image.style"}
     picture |= {"image.blur", "image.jpeg", "image.rotate", "image.scale"}
-    assert ours == picture | {"text.convert", "text.paraphrase", "text.shuffle", "text.substitute"}
+    assert ours == picture | {"text.convert", "text.null", "text.paraphrase", "text.shuffle", "text.substitute"}
