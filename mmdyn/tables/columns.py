@@ -20,7 +20,7 @@ from mmdyn.sample import TaskType
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
-from mmdyn.tables.contexts import place_of
+from mmdyn.tables.contexts import LEAK, NAMES, place_of
 from mmdyn.tables.factors import (
     BINNED,
     MAX_VALUES,
@@ -36,6 +36,9 @@ from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
 from mmdyn.tables.measures import measure
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
+
+MOST_TESTED = 20
+"""Values of a field whose changes are compared, at most."""
 
 FLAGS = ("failed", "unscored", "needs_judge", "bounded", "unparsed", "refused", "truncated")
 FORM, TURNS, PICTURES = "form", "turns", "pictures"
@@ -68,7 +71,8 @@ class Columns(Struct, frozen=True, kw_only=True):
         `parents` index, the (value, weight) rows of `worth` by measure, `chance` (NaN where not known), `flags`,
         `draws` and `sides` (what was asked: form, turns and pictures).
     clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id.
-    facts: factors that the user gave of models. states, failures: how far the runs are, and the first failed records.
+    facts: factors that the user gave of models. question_fields: the fields that questions have, with 2 to MOST_TESTED
+        values. states, failures: how far the runs are, and the first failed records.
     """
 
     runs: dict[str, RunFolder]
@@ -85,6 +89,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     groups: Ints
     names: Sequence[str] = ()
     facts: Collection[str] = ()
+    question_fields: Sequence[str] = ()
     states: Sequence[RunState] = ()
     failures: Sequence[FailedReply] = ()
 
@@ -278,10 +283,12 @@ class _Builder:
         fields = {name: _recoded([_of_key(name, key, self._runs) for key in order], asked) for name in _OF_KEY}
         fields |= {"sample": _recoded(names, parents)}
         fields |= {name: codes.finish() for name, codes in self._fields.items()}
-        check_names(self._factors, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
+        named = [name for name in self._factors if name != LEAK]  # every report goes by it
+        check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
         return Columns(
+            question_fields=_tested(fields, self._facts),
             runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
@@ -291,6 +298,12 @@ class _Builder:
             groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
             failures=self._failures,
         )  # fmt: skip
+
+
+def _tested(fields: Mapping[str, Field], facts: Collection[str]) -> list[str]:
+    """The fields of questions with 2 to MOST_TESTED values."""
+    named = [name for name in fields if name in ALWAYS or name not in (*_OWN, *NAMES, *facts)]
+    return [name for name in named if 2 <= len({*fields[name].values} - {NOT_GIVEN}) <= MOST_TESTED]
 
 
 class _Codes:

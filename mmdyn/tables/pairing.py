@@ -21,6 +21,9 @@ from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.rows import BY_RULES, Row, p_digits
 
 ALPHA = 0.05
+EVEN = 0.5
+"""A question is right where its mean score is above this, wrong where it is below, and neither at it."""
+
 SAME = 1e-9
 """Chance levels that differ by no more are one, summed in another order."""
 
@@ -29,6 +32,7 @@ CORRECTED = (
     " answer has less than 0, so that it can lie beyond 100 points"
 )
 UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
+TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
 RAW = "raw difference"
@@ -105,11 +109,13 @@ class Pair(NamedTuple):
         known = [note for note, holds in told.items() if holds]
         yield difference_row(self.block, axes, key, found, known, **more), None
         if self.scale == "corrected":
-            raw = round(float(np.average(self.raw, weights=self._weights())), 6) + 0.0
+            raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
 
-    def _weights(self) -> Floats:
+    @property
+    def weights(self) -> Floats:
+        """Of each pair."""
         return (self.a.weights + self.b.weights) / 2
 
     def _ids(self, records: Ints) -> Ints:

@@ -70,7 +70,8 @@ class Row(Struct, frozen=True, kw_only=True):
 class TablePart(Struct, frozen=True):
     """The rows of one declaration. kind: that of the declaration, in lower case; by: the field that its scores or
     contrasts are broken down by. across: the factor whose values stand
-    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do."""
+    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do; empty where each
+    row is a line."""
 
     kind: str
     title: str

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mmdyn.table import Auc, Contrasts, Corrected, ErrorKinds, Judged, MeaningJudges, Part, Repeats, Scores, Strengths
 from mmdyn.tables.contexts import LEAK
-from mmdyn.tables.labels import is_main, is_pooled
+from mmdyn.tables.labels import is_main, is_pooled, who_of
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.tabulation import tabulate
@@ -94,6 +94,11 @@ class Change(NamedTuple):
         """Whether it answers a main question: all else is as usual."""
         return is_main(self.factors)
 
+    @property
+    def value(self) -> float | None:
+        """b - a; None where there is no such number."""
+        return self.difference.value
+
 
 def scores_of(parts: Sequence[TablePart], by: str = "") -> list[Scored]:
     """The scores of a report, in its order; by a field where one is named."""
@@ -117,7 +122,7 @@ def main_changes(parts: Sequence[TablePart]) -> list[Change]:
     found = dict[tuple[str, ...], Change]()
     for change in changes_of(parts):
         factors = change.factors
-        who = tuple(factors.get(name, "") for name in ("run", "model", "set"))
+        who = who_of(factors)
         if factors["factor"] == "variant" and change.is_main and (who not in found or is_pooled(factors)):
             found[who] = change
     return list(found.values())

@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
-from mmdyn.stats import Ints, holm
+from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
     Attribution,
@@ -20,6 +19,8 @@ from mmdyn.table import (
     Counted,
     Curves,
     ErrorKinds,
+    FieldTests,
+    Flips,
     Gap,
     Judged,
     Ladder,
@@ -47,6 +48,9 @@ from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.families import adjusted, adjusted_contrasts
+from mmdyn.tables.field_tests import field_rows
+from mmdyn.tables.flips import FlipWatcher
 from mmdyn.tables.judged import JudgedWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
 from mmdyn.tables.meaning_judges import judge_rows
@@ -57,8 +61,8 @@ from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
 from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
-from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, p_digits
-from mmdyn.tables.scores import score_rows
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
+from mmdyn.tables.scores import score_notes, score_rows
 from mmdyn.tables.strengths import strength_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
@@ -77,12 +81,14 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Noise: noise_rows,
     Ladder: ladder_rows,
     Curves: curve_rows,
+    FieldTests: field_rows,
     Strengths: strength_rows,
     MeaningJudges: judge_rows,
 }
 
 
 WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
+    Flips: FlipWatcher,
     Repeats: RepeatsWatcher,
     Auc: AucWatcher,
     Corrected: CorrectedWatcher,
@@ -101,6 +107,8 @@ SPANS: dict[type[Analysis], tuple[str, ...]] = {
 TITLES: dict[type, str] = {
     Scores: "Scores",
     Contrasts: "Contrasts: b - a over the questions that both have",
+    Flips: "Flips: questions that a chain turned",
+    FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
     Ladder: "Ability ladder: what wrong answers lack",
@@ -190,13 +198,15 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
     ]
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
-    rows = adjusted(rows)
+    rows = _adjusted(part, rows)
     notes = [] if isinstance(part, Whole) else [*_notes(columns, records, apart, axes)]
     notes += [
         *[missing] * bool(missing),
         *[ASSUMED] * isinstance(part, Ladder),
         *(watcher.notes(rows) if watcher else ()),
     ]
+    if isinstance(part, Scores):
+        notes += score_notes(Block(columns, measured, records, {}), part)
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
@@ -209,13 +219,14 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     if isinstance(part, Pivot) and len(axes) > 1:
         return TablePart(kind, title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
     by = part.by if isinstance(part, Scores | Contrasts) else ""
-    return TablePart(kind, title, "quantity", rows, notes, by=by)
+    return TablePart(kind, title, "" if isinstance(part, Repeats) else "quantity", rows, notes, by=by)
 
 
-def adjusted(rows: Sequence[Row]) -> list[Row]:
-    """Rows with p adjusted by Holm's method over all of them."""
-    found = [p and p_digits(p) for p in holm([row.p for row in rows])]
-    return [replace(row, p_adjusted=p) for row, p in zip(rows, found, strict=True)]
+def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
+    """Rows with p adjusted within their families: one a table, where not said otherwise."""
+    if isinstance(part, Contrasts) and not part.by:
+        return adjusted_contrasts(rows)
+    return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
 
 
 def _title(part: Counted, axes: Sequence[str]) -> str:

@@ -14,10 +14,8 @@ from mmdyn.table import Gap, Spread, Trend
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import Cell, split
 from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.tables.pairing import difference_row
+from mmdyn.tables.pairing import TOO_FEW_GROUP, difference_row
 from mmdyn.tables.rows import BY_RULES, p_digits
-
-TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 
 
 def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
