@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.labels import FRONT, condition_name, contrast_name
-from mmdyn.tables.rows import ERRORS, MACRO, TOTAL, Row, TablePart
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
 from mmdyn.tables.terminal import p_value, percent
 
 COUNTS = {
@@ -26,6 +26,9 @@ OF_SCORES, OF_CONTRASTS = ("truncated", "unparsed", "refused"), ("variants_left_
 
 HEADS = {"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"}
 """What quantities of scores and contrasts are called."""
+
+COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
+"""What n is, by kind of table, where it is not questions."""
 
 SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
 SIGNED = ("difference", "raw difference", "slope", "shapley", "whole", "interaction", "log odds")
@@ -143,8 +146,7 @@ def _word(row: Row | None, *, bare: bool) -> Word:
 def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
     if {row.unit for row in part.rows} & {"share", "points"}:
-        counted = "wrong answers" if part.kind == ERRORS else "questions"
-        yield f"in percent, with 95 % intervals; n counts {counted}"
+        yield f"in percent, with 95 % intervals; n counts {COUNTED.get(part.kind, 'questions')}"
     if any(row.mark for row in part.rows):
         yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
     said = dict[str, dict[str, None]]()

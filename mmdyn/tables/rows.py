@@ -13,9 +13,6 @@ from mmdyn.stats import Estimate
 TOTAL, MACRO = "all", "mean"
 """The value of a factor over which a row is total, and over whose values' means it is a mean."""
 
-ERRORS = "errorkinds"
-"""The kind of table that is of wrong answers."""
-
 Bound: TypeAlias = Literal["", "lower"]
 """`lower`: the score may be higher, as rules alone may have missed right answers among those that need a judge and had
 none. Empty where it is no bound."""
