@@ -9,15 +9,15 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tracked import ROOT, tracked
 
 import mmdyn
 from mmdyn.plugins import names
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCES = sorted(file for package in ("mmdyn", "perturb", "kprag") for file in (ROOT / package).rglob("*.py"))
+SOURCES = tracked(*(f"{package}/**/*.py" for package in ("mmdyn", "perturb", "kprag")))
 ROOMS = [
     ".".join(stub.parent.relative_to(ROOT).parts)
-    for stub in sorted(ROOT.glob("*/**/__init__.pyi"))
+    for stub in tracked("*/**/__init__.pyi")
     if stub.parent.name != "mmdyn"
 ]
 MODULES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in SOURCES if file.stem != "__init__"}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from mmdyn.tables.contrasts import Sides, find_sides
 from mmdyn.tables.keys import POOLED, Key
 from mmdyn.tables.labels import ARROW
 from mmdyn.tables.pairing import EVEN
+from mmdyn.tables.rows import Row
 from mmdyn.tables.scores import conditions_of
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
@@ -63,6 +65,11 @@ class FlipWatcher(RowWatcher):
                         samples[place] = from_json(stored, Sample)
         for flip in found:
             yield from self._rows(block, flip, samples)
+
+    def notes(self, rows: Sequence[Row]) -> Sequence[str]:
+        """How many there are of each kind."""
+        ways = Counter(row.factors["direction"] for row in rows if row.quantity == "a score")
+        return [", ".join(f"{number} {way}" for way, number in ways.items()) or "no question was turned"]
 
     def _rows(self, block: Block, flip: _Flip, samples: dict[int, Sample]) -> Iterator[Numbered]:
         columns, answers = block.columns, [*self._answers]

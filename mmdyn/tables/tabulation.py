@@ -130,6 +130,7 @@ ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (forms.py)."""
 
 WHOLE = ("score", "corrected", "unread")
+STANDARD = {"variant": ("standard",)}
 
 
 def tabulate(
@@ -183,11 +184,17 @@ def _measured(part: Part) -> Sequence[str]:
 def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart:
     axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
+    if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.where:
+        # Standard questions have no chain, and stand beside each.
+        beside, _ = records_where(columns, {n: v for n, v in part.where.items() if n != "chain"} | STANDARD)
+        records, missing = np.union1d(records, beside), ""
     if isinstance(part, Paired):
         sides = split(columns, records, [part.factor])
         lacking = [side for side in (part.a, part.b) if (side,) not in sides]
         missing = missing or (records_where(columns, {part.factor: (lacking[0],)})[1] if lacking else "")
         records = np.concatenate([sides[side,] for side in (part.a, part.b)]) if not lacking else records[:0]
+    if not isinstance(part, Analysis | Whole) and "chain" not in (*axes, *part.where):
+        records = columns.over_chains(records)
     # A declaration that has rows by models unless it says otherwise averages over them where it does.
     candidates = () if isinstance(part, Whole) else APART if isinstance(part, Pivot) else APART[1:]
     apart = _apart(columns, records, axes, candidates)
@@ -205,9 +212,8 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         *[missing] * bool(missing),
         *[ASSUMED] * isinstance(part, Ladder),
         *(watcher.notes(rows) if watcher else ()),
+        *(score_notes(Block(columns, measured, records, {}), part) if isinstance(part, Scores) else ()),
     ]
-    if isinstance(part, Scores):
-        notes += score_notes(Block(columns, measured, records, {}), part)
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
@@ -262,9 +268,10 @@ def _named(part: Part) -> list[str]:
 
 def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """What else must be kept apart, as a cell would average over it: models and conditions, and runs where a question
-    is in several."""
-    found = list[str]()
-    for name in (name for name in candidates if name not in axes and len(records)):
+    is in several. Where chains are named, so are variants: a mean over chains is of no standard question."""
+    forced = ["variant"] * ("chain" in axes and "variant" in candidates and "variant" not in axes)
+    found = [name for name in forced if len(split(columns, records, [name])) > 1]
+    for name in (name for name in candidates if name not in (*axes, *found) and len(records)):
         codes = [columns.fields[axis].codes[records] for axis in (*axes, *found)]
         codes += [columns.parents[records]] if name == "run" else []
         if _distinct([*codes, columns.fields[name].codes[records]]) > _distinct(codes):

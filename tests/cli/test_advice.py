@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 import pytest
+from tracked import ROOT, tracked
 
 from mmdyn.cli import commands
 from mmdyn.errors import MmdynError
 
-ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"(?:`mmdyn |give |or |of |`)([a-z-]+(?: [a-z-]+)?)")
 """Where a text names a command: in full, or after a word that only commands of ours follow."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
@@ -131,8 +131,8 @@ def commands_of(text: str, at: int, default: tuple[str, ...]) -> tuple[str, ...]
 
 
 def files() -> list[Path]:
-    rooms = (path for room in ("mmdyn", "perturb", "kprag") for path in (ROOT / room).rglob("*.py"))
-    return sorted(path for path in rooms if "cli" not in path.parts and "testing" not in path.parts)
+    rooms = (path.relative_to(ROOT).parts for path in tracked("mmdyn/**/*.py", "perturb/**/*.py", "kprag/**/*.py"))
+    return [ROOT.joinpath(*parts) for parts in rooms if not {"cli", "testing"} & set(parts)]
 
 
 def leaves(command: click.Command, name: str = "") -> Iterator[str]:
@@ -149,7 +149,7 @@ def leaves(command: click.Command, name: str = "") -> Iterator[str]:
 EVERY = {name: options_of(name) for name in leaves(commands)}
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "mmdyn" / "cli").glob("*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", tracked("mmdyn/cli/*.py"), ids=lambda file: file.stem)
 def test_an_option_that_a_command_tells_of_is_its_own_or_that_of_the_one_it_names(file: Path) -> None:
     own = file.stem.replace("_", "-")
     names = tuple(name for name in EVERY if file.stem.startswith("_") or name.split()[0] == own)

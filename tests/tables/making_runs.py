@@ -141,9 +141,9 @@ def judged_run(
     return run
 
 
-def rows(report: Report, kind: str, quantity: str, by: str = "", **factors: str) -> list[Row]:
+def rows(report: Report, table: str, quantity: str, by: str = "", **factors: str) -> list[Row]:
     """The rows of a quantity in the tables of a kind, by a field or of the whole, that have these factors."""
-    tables = [part for part in report.parts if (part.kind, part.by) == (kind, by)]
+    tables = [part for part in report.parts if (part.kind, part.by) == (table, by)]
     found = [row for part in tables for row in part.rows if row.quantity == quantity]
     return [row for row in found if factors.items() <= row.factors.items()]
 
