@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import nan
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -30,6 +30,7 @@ NO_SCORE = "no answer has such a score"
 BETWEEN = "answers without a verdict as 0 and as 1"
 
 T = TypeVar("T")
+_Mask: TypeAlias = NDArray[np.bool_]
 
 
 class JudgedWatcher(RowWatcher):
@@ -94,22 +95,21 @@ class _Judge:
             _read(reader, judged_kind(self.entry.id), record, Judgement),
             self._failed.get(record.key, []),
         )
-        value = judgement.value if judgement else None
-        for one in (*failed, *([judgement] if judgement else [])):
+        asks, said = [*failed, *([judgement] if judgement else [])], judgement or Judgement(None)
+        for one in asks:
             if one.requests:
                 self.spending.add(one.usage, one.cost, one.currency)
             self.spending.cached += one.cached
-        none, items = value is None, judgement.items if judgement else ()
-        requests = sum(one.requests for one in failed) + (judgement.requests if judgement else 0)
-        agreement = judgement.agreement if judgement else None
-        fate = (nan if value is None else value, none and bool(failed), none and not failed and scored, requests)
-        self._said.extend((*fate, len(items), sum(items), nan if agreement is None else agreement))
+        none, requests = said.value is None, sum(one.requests for one in asks)
+        fate = none and bool(failed), none and not failed and scored, requests, len(said.items), sum(said.items)
+        value, agreement = (nan if number is None else number for number in (said.value, said.agreement))
+        self._said.extend((value, *fate, agreement))
         return failed
 
-    def rows(self, answers: _Answers, kept: NDArray[np.bool_], rules: Floats, *, all_asked: bool) -> Iterator[Numbered]:
-        """The score of the answers that it judged; it gave no verdict on `failed` ones, and was not asked about
-        `left_out` ones. agreement, kappa: with the rules, where it was asked about all; consistency: the mean share of
-        votes that say what was decided."""
+    def rows(self, answers: _Answers, kept: _Mask, rules: Floats, *, all_asked: bool) -> Iterator[Numbered]:
+        """The score of the answers that it judged; it gave no verdict on `failed` ones and was not asked about those
+        `left_out`. agreement, kappa: with the rules, where it was asked about all; consistency: the mean share of votes
+        that say what was decided."""
         values, failed, saved, requests, items, met, votes = np.array(self._said).reshape(-1, 7)[kept].T
         who, both = f"judge {self.entry.name}", ~np.isnan(values)
         yield answers.row(who, values, failed=int(failed.sum()), left_out=int(saved.sum()))
@@ -161,7 +161,7 @@ class _Scores:
                 reason = next(asks[-1].error for asks in reversed(failed) if asks)
                 self.failures.append(FailedReply.of(self._name, record, reason))
 
-    def rows(self, block: Block, key: Key, kept: NDArray[np.bool_]) -> Iterator[Numbered]:
+    def rows(self, block: Block, key: Key, kept: _Mask) -> Iterator[Numbered]:
         """The rows of a condition, some of whose answers are kept."""
         if not kept.any():
             return

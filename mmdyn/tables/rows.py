@@ -12,9 +12,6 @@ from mmdyn.record import Scale
 TOTAL, MACRO = "all", "mean"
 """The value of a factor over which a row is total, and over whose values' means it is a mean."""
 
-ERRORS = "errorkinds"
-"""The kind of table that is of wrong answers."""
-
 Interval: TypeAlias = tuple[float, float]
 """The ends of a 95 % interval."""
 
@@ -69,7 +66,8 @@ class Row(Struct, frozen=True, kw_only=True):
 class TablePart(Struct, frozen=True):
     """The rows of one declaration. kind: that of the declaration, in lower case; by: the field that its scores or
     contrasts are broken down by. across: the factor whose values stand
-    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do."""
+    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do; empty where each
+    row is a line."""
 
     kind: str
     title: str

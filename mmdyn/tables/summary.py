@@ -34,7 +34,7 @@ def summary_parts(
         *([] if repeats is None else [Repeats(k=tuple(repeats))]),
         *([Auc()] if auc else []),
         Judged(),
-        ErrorKinds(by=tuple(by)),
+        ErrorKinds(by=tuple(by), silent=True),
         Strengths(),
         MeaningJudges(),
     ]

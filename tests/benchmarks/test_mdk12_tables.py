@@ -195,7 +195,7 @@ def test_figure_6_is_the_labels_of_wrong_answers(tmp_path: Path) -> None:
     design = Design("judge", "0123abcd", {"votes": 1}, per=10, seed=0)
     with Store(run.records_folder) as store:
         keep_design(store, design, 1)
-        for place, one in enumerate(draw(survey(run).wrong, 10, 0)):
+        for place, one in enumerate(draw(survey(run), 10, 0)):
             kind = "reasoning" if place < 6 else "visual"
             store.put(label_kind(design.id), one.key, canonical(ErrorLabel((kind,))))
     (rows,) = parts(run, "figure6")
