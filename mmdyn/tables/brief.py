@@ -79,7 +79,18 @@ def _told(change: Change) -> str:
         scale = f" corrected for chance ({100 * (change.raw.value or 0):+.1f} raw)"
     row = change.difference
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
-    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
+    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+
+
+def unread_of(change: Change) -> str:
+    """What a sentence about a change says of replies that were not read; empty where all were."""
+    if not any(change.unread):
+        return ""
+    before, after = (f"{percent(share, None)} %" for share in change.unread)
+    told = f"; unread: {before} of the answers before, {after} after"
+    if change.read is None:
+        return told
+    return f"{told}; where both were read {percent(change.read.value, change.read.ci95, '+')} ({change.read.n} pairs)"
 
 
 def _few_questions(changes: Sequence[Change]) -> Iterator[str]:

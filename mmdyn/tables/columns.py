@@ -43,6 +43,9 @@ FEW = 10
 MOST_TESTED = 20
 """Values of a field whose changes are compared, at most."""
 
+SAME = 1e-9
+"""Chance levels that differ by no more are one, summed in another order."""
+
 FLAGS = ("failed", "unscored", "needs_judge", "waits", "unparsed", "refused", "truncated")
 """`waits`: what was read needs a judge and had none; what was not read, or cut off, never waits."""
 
@@ -76,7 +79,9 @@ class Columns(Struct, frozen=True, kw_only=True):
         common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains.
     Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
         (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
-    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id.
+    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
+        `corrected`: whether differences of its set are of scores corrected for chance, as guessing earns otherwise at
+        some of the set's variants than at their questions.
     facts: factors that the user gave of models. question_fields: the fields that questions have, with 2 to MOST_TESTED
         values. states, failures: how far the runs are, and the first failed records.
     """
@@ -95,6 +100,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     sides: dict[str, Ints]
     clusters: Ints
     groups: Ints
+    corrected: NDArray[np.bool_]
     names: Sequence[str] = ()
     facts: Collection[str] = ()
     question_fields: Sequence[str] = ()
@@ -238,8 +244,8 @@ class _Builder:
         self._sides = {name: array("q") for name in (FORM, TURNS, PICTURES)}
         self._keys, self._parent_of = dict[Key, int](), dict[tuple[str, str], int]()
         self._key_of = dict[object, Key]()
-        self._clusters, self._groups = (dict[object, int]() for _ in range(2))
-        self._cluster_of, self._group_of = array("i"), array("i")
+        self._clusters, self._groups, self._set_of = (dict[object, int]() for _ in range(3))
+        self._cluster_of, self._group_of, self._sets = array("i"), array("i"), array("i")
         self._by_digest, self._failures = dict[str, tuple[str, ...]](), list[FailedReply]()
 
     def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> tuple[Key, int]:
@@ -303,6 +309,7 @@ class _Builder:
     def _parent(self, record: Record) -> int:
         place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
         if place == len(self._group_of):
+            self._sets.append(self._set_of.setdefault(record.set, len(self._set_of)))
             group = record.group
             known = -1 if group is None else self._groups.setdefault(group, len(self._groups))
             self._group_of.append(known)
@@ -334,7 +341,9 @@ class _Builder:
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
             flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
             sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
-            clusters=labels, groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
+            clusters=labels,
+            corrected=_corrected_sets(parents, self._sets, np.asarray(self._chance)),
+            groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
             failures=self._failures,
         )  # fmt: skip
 
@@ -346,6 +355,17 @@ def _pooled(keys: Sequence[Key], pools: Ints, asked: Ints, clusters: Ints) -> ND
     largest = np.zeros(len(keys), np.int64)
     np.maximum.at(largest, pools, sizes)
     return (sizes >= FEW) | (largest[pools] < FEW)
+
+
+def _corrected_sets(parents: Ints, sets: Sequence[int], chance: Floats) -> NDArray[np.bool_]:
+    """Of each parent whether guessing earns otherwise at some answers than at others to one question of its set."""
+    low, high = np.full(len(sets), np.inf), np.full(len(sets), -np.inf)
+    told = ~np.isnan(chance)
+    np.minimum.at(low, parents[told], chance[told])
+    np.maximum.at(high, parents[told], chance[told])
+    of = np.asarray(sets, np.int64)
+    differing = np.bincount(of, high > low + SAME, int(of.max(initial=0)) + 1)
+    return differing[of] > 0
 
 
 def _tested(fields: Mapping[str, Field], facts: Collection[str]) -> list[str]:

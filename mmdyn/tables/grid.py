@@ -8,6 +8,7 @@ from typing import NamedTuple
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.labels import FRONT, condition_name, contrast_name
+from mmdyn.tables.pairing import READ
 from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
 from mmdyn.tables.terminal import p_value, percent
 
@@ -24,7 +25,10 @@ COUNTS = {
 OF_SCORES, OF_CONTRASTS = ("truncated", "unparsed", "refused"), ("variants_left_out",)
 """Counts that stand beside scores, and beside contrasts, alone."""
 
-HEADS = {"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"}
+HEADS = {
+    **{"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"},
+    **{"unread a": "a unread", "unread b": "b unread"},
+}
 """What quantities of scores and contrasts are called."""
 
 COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
@@ -90,7 +94,8 @@ def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]])
     """The columns of numbers, each with the paper's beside it where it has any."""
     there = dict.fromkeys(name for line in lines.values() for name in line)
     known = [name for name in part.columns or FIRST if name in there]
-    for name in [*known, *(name for name in there if name not in known)]:
+    hidden = () if part.kind != "contrasts" else (READ,)
+    for name in [*known, *(name for name in there if name not in known and name not in hidden)]:
         rows = [line.get(name) for line in lines.values()]
         head = HEADS.get(name, name) if part.kind in ("scores", "contrasts") else name
         yield head, [_word(row, bare=part.kind == "contrasts" and name in SIDES) for row in rows]

@@ -25,7 +25,7 @@ from mmdyn.stats import (
 )
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Key, Numbered
-from mmdyn.tables.columns import Cell, Columns, counts_of
+from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
 from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.rows import Row, p_digits
@@ -33,9 +33,6 @@ from mmdyn.tables.rows import Row, p_digits
 ALPHA = 0.05
 EVEN = 0.5
 """A question is right where its mean score is above this, wrong where it is below, and neither at it."""
-
-SAME = 1e-9
-"""Chance levels that differ by no more are one, summed in another order."""
 
 CORRECTED = (
     "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
@@ -45,6 +42,7 @@ UNKNOWN = "these scores do not say what guessing earns, so that nothing is corre
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
+READ = "difference where read"
 RAW, STANDARD = "raw difference", "standard"
 
 
@@ -95,6 +93,12 @@ class Pair(NamedTuple):
     def difference(self) -> Difference | None:
         """b - a; None without a pair."""
         return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
+
+    def unread(self, records: Ints) -> float:
+        """The share of one side's compared answers that were refused or not read."""
+        columns = self.block.columns
+        counts = counts_of(columns, records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)])
+        return (counts["unparsed"] + counts["refused"]) / counts["answers"] if counts["answers"] else 0.0
 
     def rows(
         self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
@@ -174,13 +178,16 @@ def _both(block: Block, sides: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
 
 
 def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
-    """The scale on which guessing makes no difference between two cells of the same ids, and what to know of it."""
+    """The scale of the set, on which guessing makes no difference between two cells of the same ids, and what to know
+    of it."""
     if block.measured != "score":
         return "", ""
-    unknown = bool(np.isnan(a.chance + b.chance).any())
-    if unknown or np.allclose(a.chance, b.chance, rtol=0, atol=SAME):
-        return "raw", UNKNOWN if unknown else ""
-    return "corrected", CORRECTED
+    if np.isnan(a.chance + b.chance).any():
+        return "raw", UNKNOWN
+    if not block.columns.corrected[a.parents].any():
+        return "raw", ""
+    alike = np.allclose(a.chance, b.chance, rtol=0, atol=SAME)
+    return "corrected", "" if alike else CORRECTED
 
 
 def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) -> NDArray[np.bool_]:
