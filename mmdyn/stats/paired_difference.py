@@ -89,13 +89,18 @@ def paired_difference_between(
         The mean of `value`, with the method of both ends, or both methods where they differ.
     """
     least, most = (paired_difference(end, weights, labels, bound) for end in (low, high))
-    mean = float(np.average(value, weights=weights))
+    return for_every_verdict(float(np.average(value, weights=weights)), least, most)
+
+
+def for_every_verdict(value: float, least: Difference, most: Difference) -> Difference:
+    """A difference whose interval and test hold whatever a judge will say, out of the least and the largest that it can
+    be: the union of both intervals, and the larger p; 1 where the two differ in sign."""
     method = "; ".join(dict.fromkeys((least.method, most.method)))
     if least.ci95 is None or most.ci95 is None or least.p is None or most.p is None:
-        return Difference(mean, None, None, method)
+        return Difference(value, None, None, method)
     p = 1.0 if least.value < 0 < most.value else max(least.p, most.p)
     ci95 = min(least.ci95[0], most.ci95[0]), max(least.ci95[1], most.ci95[1])
-    return Difference(mean, ci95, p, method)
+    return Difference(value, ci95, p, method)
 
 
 class EmpiricalLikelihood:

@@ -49,7 +49,8 @@ def brief_lines(report: Report) -> list[str]:
 
 
 def _percent(row: Row) -> str:
-    return percent(row.value, row.ci95)
+    between = f" (between {' and '.join(percent(end, None) for end in row.judged)} once judged)" if row.judged else ""
+    return percent(row.value, row.ci95) + between
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
@@ -106,7 +107,7 @@ def doubts(report: Report) -> Iterator[str]:
     main = main_changes(report.parts)
     yield from _few_questions(main)
     if waiting := sum(state.needs_judge for state in report.runs):
-        yield f"{waiting} answers need a judge and had none: scores with open answers are lower bounds"
+        yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
     for change in main:
         a, b = (change.factors[side] for side in ("a", "b"))
         yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))

@@ -33,7 +33,7 @@ from mmdyn.tables.factors import (
     quartiles,
 )
 from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
-from mmdyn.tables.measures import measure
+from mmdyn.tables.measures import MEASURES, measure
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
@@ -43,7 +43,9 @@ FEW = 10
 MOST_TESTED = 20
 """Values of a field whose changes are compared, at most."""
 
-FLAGS = ("failed", "unscored", "needs_judge", "bounded", "unparsed", "refused", "truncated")
+FLAGS = ("failed", "unscored", "needs_judge", "waits", "unparsed", "refused", "truncated")
+"""`waits`: what was read needs a judge and had none; what was not read, or cut off, never waits."""
+
 FORM, TURNS, PICTURES = "form", "turns", "pictures"
 NOT_RECORDED = -1
 """The code of pictures of which a record does not say whether they were sent."""
@@ -125,8 +127,9 @@ class Columns(Struct, frozen=True, kw_only=True):
 class Cell(NamedTuple):
     """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
 
-    ids: by what values are pairs. least: the lowest that each value can be. counts: of records by flag, and of
-        `answers`. bounded: whether one is a lower bound. asked: the indices of all parents that were asked.
+    ids: by what values are pairs. least: the lowest that each value can be. low, high: what it can be once a judge has
+        seen the answers that wait for one. counts: of records by flag, and of `answers`. asked: the indices of all
+        parents that were asked. chains: how many are pooled.
     """
 
     parents: Ints
@@ -135,23 +138,43 @@ class Cell(NamedTuple):
     weights: Floats
     chance: Floats
     least: Floats
+    low: Floats
+    high: Floats
     counts: dict[str, int]
-    bounded: bool
     asked: Ints
     chains: int = 1
 
-    def holding(self, parents: Ints, values: Floats, weights: Floats) -> Cell:
-        """The means by parent of other values in [0, 1], such as one a group of tries; NaN where there is none."""
+    @property
+    def waits(self) -> bool:
+        """Whether any answer waits for a judge."""
+        return bool((self.low < self.high).any())
+
+    def holding(self, parents: Ints, values: Floats, weights: Floats, waits: NDArray[np.bool_] | None = None) -> Cell:
+        """The means by parent of other values in [0, 1], such as one a group of tries; NaN where there is none. waits:
+        which of them wait for a judge."""
         told = ~np.isnan(values)
-        ids, means, worth = group_means(parents[told], values[told], weights[told])
+        each, worth = parents[told], weights[told]
+        ids, means, parent_weights = group_means(each, values[told], worth)
+        ends = [means, means]
+        if waits is not None and waits.any():
+            sides = (np.where(waits, end, values)[told] for end in (0.0, 1.0))
+            ends = [group_means(each, side, worth)[1] for side in sides]
         zeros = np.zeros(len(ids))
-        return self._replace(parents=ids, ids=ids, values=means, weights=worth, chance=zeros, least=zeros)
+        return self._replace(
+            parents=ids, ids=ids, values=means, weights=parent_weights, chance=zeros, least=zeros, low=ends[0],
+            high=ends[1],
+        )  # fmt: skip
+
+    def settled(self, values: Floats) -> Cell:
+        """The same parents with other values, none of which waits for a judge."""
+        return self._replace(values=values, low=values, high=values)
 
     def only(self, places: NDArray[Any]) -> Cell:
         """Some of the parents, by their places or a mask."""
         return self._replace(
             parents=self.parents[places], ids=self.ids[places], values=self.values[places],
             weights=self.weights[places], chance=self.chance[places], least=self.least[places],
+            low=self.low[places], high=self.high[places],
         )  # fmt: skip
 
 
@@ -247,7 +270,8 @@ class _Builder:
             "failed": failed, "unscored": not failed and score is None, "truncated": is_cut_off(record.reply),
         }  # fmt: skip
         if score is not None and not failed:
-            told |= {"needs_judge": score.needs_judge, "bounded": score.lower_bound, score.status: True}
+            waits = score.needs_judge and score.status == "ok" and not told["truncated"]
+            told |= {"needs_judge": score.needs_judge, "waits": waits, score.status: True}
         for flag, holds in self._flags.items():
             holds.append(told.get(flag, False))
         if failed and len(self._failures) < SHOWN_FAILURES:
@@ -423,22 +447,25 @@ def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
     told = ~np.isnan(values)
     kept = records[told]
     least = least_corrected(columns.chance[kept]) if measured == "corrected" else np.zeros(len(kept))
+    waits = columns.flags["waits"][kept] & MEASURES[measured].judged
+    low, high = np.where(waits, least, values[told]), np.where(waits, 1.0, values[told])
     many = len(columns.keys)
     each = columns.parents[kept] * many + columns.asked[kept]
     keys, _, worth = group_means(each, weights[told], weights[told])
     shares, chains = _shares(columns, keys, worth)
-    found = list[Floats]()
-    for column in (values[told], columns.chance[kept], least):
+    pools, places = np.unique(keys // many * many + columns.pools[keys % many], return_inverse=True)
+    total = np.bincount(places, shares, len(pools)).astype(np.float64)
+    ids, _, parent_weights = group_means(pools // many, total, total)
+
+    def averaged(column: Floats) -> Floats:
         means = group_means(each, column, weights[told])[1]
-        pools, places = np.unique(keys // many * many + columns.pools[keys % many], return_inverse=True)
-        total = np.bincount(places, shares, len(pools))
-        of_pool = np.bincount(places, shares * means, len(pools)) / total
-        ids, parent_means, parent_weights = group_means(pools // many, of_pool, total)
-        found.append(parent_means)
-    bounded = bool(columns.flags["bounded"][records].any())
+        return group_means(pools // many, np.bincount(places, shares * means, len(pools)) / total, total)[1]
+
+    found = averaged(values[told])
+    ends = (averaged(low), averaged(high)) if waits.any() else (found, found)
     return Cell(
-        ids, ids, found[0], parent_weights, found[1], np.minimum(found[2], found[0]), counts_of(columns, records),
-        bounded, np.unique(columns.parents[records]), chains,
+        ids, ids, found, parent_weights, averaged(columns.chance[kept]), np.minimum(averaged(least), found), *ends,
+        counts_of(columns, records), np.unique(columns.parents[records]), chains,
     )  # fmt: skip
 
 
@@ -473,8 +500,8 @@ def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
 
 
 def counts_of(columns: Columns, records: Ints) -> dict[str, int]:
-    """How many of some records have each flag but `bounded`, and how many have an answer that is scored."""
-    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "bounded"}
+    """How many of some records have each flag but `waits`, and how many have an answer that is scored."""
+    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "waits"}
     return {"answers": len(records) - counts["failed"] - counts["unscored"], **counts}
 
 

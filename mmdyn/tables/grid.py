@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.labels import FRONT, condition_name, contrast_name
-from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
+from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
 from mmdyn.tables.terminal import p_value, percent
 
 COUNTS = {
@@ -126,14 +126,14 @@ def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
     return sum(int(getattr(row, name)) for row in rows)
 
 
-def number(value: float | None, unit: str, ends: Sequence[float | None] | None = None, *, sign: bool = False) -> str:
+def number(value: float | None, unit: str, ends: Sequence[float] | None = None, *, sign: bool = False) -> str:
     """A number with its interval, in percent where it is a share."""
     if value is None or unit in ("share", "points"):
         return percent(value, ends, "+" if sign else "")
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
     form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
-    shown = ["\N{EN DASH}" if one is None else f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ()))]
+    shown = [f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ()))]
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 
@@ -147,6 +147,8 @@ def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
     if {row.unit for row in part.rows} & {"share", "points"}:
         yield f"in percent, with 95 % intervals; n counts {COUNTED.get(part.kind, 'questions')}"
+    if any(row.judged for row in part.rows):
+        yield WAITING
     if any(row.mark for row in part.rows):
         yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
     said = dict[str, dict[str, None]]()

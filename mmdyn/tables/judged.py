@@ -149,9 +149,9 @@ class _Scores:
             return
         both = _read(reader, score_kind(self._scoring.scorer), record, Score)
         combined = nan if both is None or both.value is None else both.value
-        bounds = rules.lower_bound, both is not None and both.lower_bound
+        waits = _waits(rules), both is not None and _waits(both)
         self.records.append(place)
-        self._numbers.extend((rules.value or 0.0, rules.weight, combined, *bounds))
+        self._numbers.extend((rules.value or 0.0, rules.weight, combined, *waits))
         scored = reader.get(self._by_verdict, record.key) is not None
         self.else_rules += bool(self._instead) and not scored
         failed = [judge.add(record, reader, scored=scored) for judge in self.judges]
@@ -166,14 +166,14 @@ class _Scores:
         if not kept.any():
             return
         records = np.array(self.records)[kept]
-        rules, weights, combined, *bounded = np.array(self._numbers).reshape(-1, 5)[kept].T
+        rules, weights, combined, *waits = np.array(self._numbers).reshape(-1, 5)[kept].T
         block = block._replace(front=key.place | {"scorer": self._scoring.scorer})
         answers = _Answers(block, block.cell(records), block.columns.parents[records], weights)
-        yield answers.row("rules", rules, bounded=bool(bounded[0].any()))
+        yield answers.row("rules", rules, waits=waits[0] > 0)
         for judge in self.judges:
             yield from judge.rows(answers, kept, rules, all_asked=self._scoring.judge_mode == "all")
         who = "combined" if self._active else "combined (not in force)"
-        yield answers.combined(who, combined, bounded=bool(bounded[1].any()))
+        yield answers.combined(who, combined, waits[1] > 0)
 
 
 class _Answers(NamedTuple):
@@ -184,22 +184,29 @@ class _Answers(NamedTuple):
     parents: Ints
     weights: Floats
 
-    def row(self, who: str, values: Floats, *, bounded: bool = False, failed: int = 0, left_out: int = 0) -> Numbered:
+    def row(
+        self, who: str, values: Floats, *, waits: NDArray[np.bool_] | None = None, failed: int = 0, left_out: int = 0
+    ) -> Numbered:
         """The mean of the answers that have a value."""
         counts = {"answers": int((~np.isnan(values)).sum()), "failed": failed, "left_out": left_out}
-        cell = self.cell.holding(self.parents, values, self.weights)._replace(bounded=bounded, counts=counts)
+        cell = self.cell.holding(self.parents, values, self.weights, waits)._replace(counts=counts)
         note = "" if counts["answers"] else NO_SCORE
         return self.block.mean_row(("scored by",), (who,), "score", cell, note=note), cell
 
-    def combined(self, who: str, values: Floats, *, bounded: bool) -> Numbered:
-        """The mean of rules and judges; where answers have no verdict, the ends between which it lies. Over the others
+    def combined(self, who: str, values: Floats, waits: NDArray[np.bool_]) -> Numbered:
+        """The mean of rules and judges; where answers have no verdict, between which ends it lies. Over the others
         alone it would be too high, as all that the rules call right are among them."""
-        row, cell = self.row(who, values, bounded=bounded)
+        row, cell = self.row(who, values, waits=waits)
         if not (missing := np.isnan(values)).any():
             return row, cell
         sides = (self.cell.holding(self.parents, np.where(missing, end, values), self.weights) for end in (0.0, 1.0))
         low, high = (round(float(np.average(side.values, weights=side.weights)), 6) for side in sides)
-        return replace(row, value=None, ci95=(low, high), bound="", method="", note=BETWEEN), None
+        return replace(row, value=None, ci95=(low, high), judged=None, method="", note=BETWEEN), None
+
+
+def _waits(score: Score) -> bool:
+    """Whether what was read waits for a judge."""
+    return score.needs_judge and score.status == "ok"
 
 
 def _read(reader: Reader, kind: str, record: Record, form: type[T]) -> T | None:

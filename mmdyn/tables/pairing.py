@@ -12,13 +12,23 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.record import Scale
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.stats import (
+    TOO_FEW_NOTE,
+    Difference,
+    Floats,
+    Ints,
+    group_means,
+    holm,
+    mean_of,
+    paired_difference,
+    paired_difference_between,
+)
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
 from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.tables.rows import BY_RULES, Row, p_digits
+from mmdyn.tables.rows import Row, p_digits
 
 ALPHA = 0.05
 EVEN = 0.5
@@ -106,7 +116,8 @@ class Pair(NamedTuple):
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
             yield self.block.row(axes, key, "difference", None, **more), None
             return
-        told = dict.fromkeys(notes, True) | {self.note: bool(self.note), BY_RULES: self.block.lower(*sides)}
+        told = dict.fromkeys(notes, True) | {self.note: bool(self.note)}
+        more |= judged_of(self.a, self.b, self.weights)
         known = [note for note, holds in told.items() if holds]
         yield difference_row(self.block, axes, key, found, known, **more), None
         if self.scale == "corrected":
@@ -130,7 +141,7 @@ class Pair(NamedTuple):
         compared = records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)]
         every = counts_of(columns, records)
         counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
-        return cell._replace(counts=counts, bounded=bool(columns.flags["bounded"][compared].any()))
+        return cell._replace(counts=counts)
 
 
 def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
@@ -204,7 +215,19 @@ def _tested(block: Block, a: Cell, b: Cell) -> Difference:
     weights, differences, labels = (a.weights + b.weights) / 2, b.values - a.values, block.labels(a)
     if block.measure.unit != "share":
         return mean_of(differences, weights, labels)
-    return paired_difference(differences, weights, labels, 1 - min(block.least(a), block.least(b)))
+    bound = 1 - min(block.least(a), block.least(b))
+    if a.waits or b.waits:
+        return paired_difference_between(b.low - a.high, b.high - a.low, differences, weights, labels, bound)
+    return paired_difference(differences, weights, labels, bound)
+
+
+def judged_of(a: Cell, b: Cell, weights: Floats) -> dict[str, Any]:
+    """Between what b - a of cells of the same ids lies once all is judged, by the name that a row has for it."""
+    if not (a.waits or b.waits):
+        return {}
+    ends = (b.low - a.high, b.high - a.low)
+    low, high = (round(float(np.average(end, weights=weights)), 6) + 0.0 for end in ends)
+    return {"judged": (low, high)}
 
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
@@ -246,7 +269,7 @@ def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Num
     alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in pair.a.ids.tolist()]
     shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
     for name, hits in shares.items():
-        yield block.mean_row(part.by, key, name, pair.a._replace(values=hits.astype(np.float64), bounded=False)), None
+        yield block.mean_row(part.by, key, name, pair.a.settled(hits.astype(np.float64))), None
 
 
 def _picks(block: Block, records: Ints) -> Mapping[int, int]:
@@ -270,7 +293,9 @@ def by_group(block: Block, cell: Cell) -> Cell:
     _, least, _ = group_means(place, cell.least, cell.weights)
     first = cell.parents[np.unique(place, return_index=True)[1]]
     asked = np.unique(groups[cell.asked][groups[cell.asked] >= 0])
-    return Cell(first, ids, values, weights, chance, least, cell.counts, cell.bounded, asked)
+    _, low, _ = group_means(place, cell.low, cell.weights)
+    _, high, _ = group_means(place, cell.high, cell.weights)
+    return Cell(first, ids, values, weights, chance, least, low, high, cell.counts, asked)
 
 
 def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:
