@@ -489,6 +489,17 @@ def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
     )  # fmt: skip
 
 
+def record_weights(columns: Columns, measured: str, records: Ints) -> Floats:
+    """A weight of each of some records that have a value, with which their weighted mean is that of their cell."""
+    weights, many = columns.worth[measured][1][records], len(columns.keys)
+    each = columns.parents[records] * many + columns.asked[records]
+    keys, places, counts = np.unique(each, return_inverse=True, return_counts=True)
+    total = np.bincount(places, weights)
+    shares, _ = _shares(columns, keys, total / counts)
+    found: Floats = (shares / total)[places] * weights
+    return found
+
+
 def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
     """What each parent under each condition weighs, and the most chains that are pooled.
 

@@ -91,10 +91,8 @@ class _Judge:
         """Take what it said of an answer; the asks that brought no verdict, the latest last."""
         if self._failed is None:
             self._failed = _failed(reader, self.entry)
-        judgement, failed = (
-            _read(reader, judged_kind(self.entry.id), record, Judgement),
-            self._failed.get(record.key, []),
-        )
+        failed = self._failed.get(record.key, [])
+        judgement = _read(reader, judged_kind(self.entry.id), record, Judgement)
         asks, said = [*failed, *([judgement] if judgement else [])], judgement or Judgement(None)
         for one in asks:
             if one.requests:
@@ -119,14 +117,13 @@ class _Judge:
             shares["kappa"] = weighted_kappa(rules[both], values[both]), ""
         if len(several := votes[~np.isnan(votes)]):
             shares["consistency"] = float(several.mean()), "share"
-        counts = {"requests": requests.sum()}
+        counts = {"requests": int(requests.sum())}
         if items.any():
-            counts |= {"items": items.sum(), "met": met.sum()}
+            counts |= {"items": int(items.sum()), "met": int(met.sum())}
             shares["checklist"] = float(met.sum() / items.sum()), "share"
-        every: dict[str, tuple[float | None, str]] = {
-            name: (float(count), "count") for name, count in counts.items()
-        } | shares
-        for name, (value, unit) in every.items():
+        for name, count in counts.items():
+            yield answers.block.row(("scored by",), (who,), name, count, unit="count"), None
+        for name, (value, unit) in shares.items():
             if value is not None:
                 yield answers.block.row(("scored by",), (who,), name, round(value, 6), unit=unit), None
 
