@@ -71,7 +71,7 @@ def test_answers_without_a_verdict_are_listed_and_not_spared(tmp_path: Path) -> 
     assert (both["score"].value, both["score"].ci95) == (None, (round(2 / 3, 6), 1.0))
     told = [(row["score"].failed, row["score"].left_out, row["requests"].value) for row in judges]
     assert told == [(2, 1, 4), (0, 1, 1)]
-    result = invoke(run)
+    result = invoke(run, "--full")
     assert result.exit_code == 1 and "not judged: p2 of exam, m1, standard: cheap did not answer (503)" in result.stderr
     text = " ".join(result.stdout.split())
     assert "66.7 to 100.0" in text and "answers without a verdict as 0 and as 1" in text
@@ -93,7 +93,7 @@ def invoke(run: RunFolder, *arguments: str) -> Result:
 
 def test_people_and_programs_read_the_same(tmp_path: Path) -> None:
     run = judged_run(tmp_path / "run", standard("10"), {"p1": 0.5}, {"p1": 1.0}, {"p0": 1.0, "p1": 1.0})
-    result = invoke(run)
+    result = invoke(run, "--full")
     assert result.exit_code == 0, result.output
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert any(line.startswith("Rules and judges") for line in lines)
@@ -108,7 +108,7 @@ def test_people_and_programs_read_the_same(tmp_path: Path) -> None:
 
 def test_runs_without_judges_say_nothing_of_them(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", standard("10"))
-    assert report(run).rows("judged") == [] and "Rules and judges" not in invoke(run).stdout
+    assert report(run).rows("judged") == [] and "Rules and judges" not in invoke(run, "--full").stdout
 
 
 def test_a_run_without_judges_beside_one_with_them(tmp_path: Path) -> None:
