@@ -80,7 +80,8 @@ class Columns(Struct, frozen=True, kw_only=True):
     """All records of some runs.
 
     keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
-        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains.
+        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains,
+        `null` whether its chain changes what nobody would call a change.
     Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
         (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
     clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
@@ -94,6 +95,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     keys: list[Key]
     pools: Ints
     pooled: NDArray[np.bool_]
+    null: NDArray[np.bool_]
     asked: Ints
     fields: dict[str, Field]
     parents: Ints
@@ -319,11 +321,6 @@ class _Builder:
             self._by_digest[record.digest] = tuple(str(of(sample)) for of in OF_SAMPLE.values())
         return self._by_digest[record.digest][[*OF_SAMPLE].index(name)]
 
-    def _treatment(self, keys: Sequence[Key]) -> NDArray[np.bool_]:
-        """Which conditions are of a chain that its set declares as its treatment, or of no chain."""
-        roles = [self._runs[key.run].config.role(key.set, key.chain) if key.chain else TREATMENT for key in keys]
-        return np.array([role == TREATMENT for role in roles], np.bool_)
-
     def _parent(self, record: Record) -> int:
         place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
         if place == len(self._group_of):
@@ -348,6 +345,8 @@ class _Builder:
         check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
+        runs = self._runs
+        roles = np.array([runs[key.run].config.role(key.set, key.chain) if key.chain else TREATMENT for key in order])
         labels = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
         every = {pool: place for place, pool in enumerate(dict.fromkeys(key.pool or key for key in order))}
         pools = np.array([every[key.pool or key] for key in order], np.int64)
@@ -355,7 +354,8 @@ class _Builder:
         scored = flags & (FAILED | UNSCORED) == 0
         return Columns(
             question_fields=_tested(fields, self._facts), pools=pools,
-            pooled=_pooled(order, pools, asked[scored], labels[parents[scored]], self._treatment(order)),
+            pooled=_pooled(order, pools, asked[scored], labels[parents[scored]], roles == TREATMENT),
+            null=roles == "null",
             runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),

@@ -30,9 +30,9 @@ class NextRuns:
         names = (re.split("[@:]", name)[0] for chain in chains for name in chain.split("+"))
         self._operators = list(dict.fromkeys(one for name in names for one in ALIASES.get(name, (name,))))
 
-    def repeated(self) -> str:
-        """Ask everything several times."""
-        return self._eval("repeated", [*self._standard, *self._dynamic], "--epochs", "3")
+    def noise(self) -> list[str]:
+        """Ask variants that nobody would call changed; that tells of models that repeat their replies, too."""
+        return self._made("null", "image.null,text.null")
 
     def factorial(self) -> list[str]:
         """Make every subset of the operators (of many, some orders), and ask them; none for a single operator."""

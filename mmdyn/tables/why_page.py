@@ -27,10 +27,13 @@ SIGNIFICANT = 0.05
 SHOWN = 6
 """Names in a sentence; the others are counted."""
 
+FLOORS = {"repetitions": "asking the same again", "null chain": "a change that nobody would call one"}
+"""What flips where nothing changed, and how that is told."""
+
 WIDE = 1.0
 """A share of wrong answers whose interval is as wide as this is not told."""
 
-TOLD = {"attribution": "shapley", "noise": "repetitions", "ladder": "of wrong answers", "curves": "area"}
+TOLD = {"attribution": "shapley", "noise": "difference", "ladder": "of wrong answers", "curves": "area"}
 """The quantity that an analysis has a value of where the records tell of it."""
 
 
@@ -221,7 +224,7 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
             [further.larger(seen / 2)],
         )
     if "noise" not in rows and main:
-        yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
+        yield Line("Whether it is more than the model's own noise.", further.noise())
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
     if "ladder" not in rows:
@@ -256,18 +259,17 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
 
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
-    """What all chains flip to wrong beyond what asking again flips."""
+    """What all chains flip to wrong beyond what flips where nothing changed."""
     rows = [row for row in rows if row.factors["figure"] == "right to wrong" and _is_whole(row, rows)]
     for who, own in _by_who(rows, "chain", "figure").items():
         flips = {row.quantity: row for row in own}
         beyond = flips.get("difference")
         if beyond is None or beyond.value is None:
             continue
-        shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
+        floor, told = next((flips[name], told) for name, told in FLOORS.items() if name in flips)
+        variants, still = (percent(row.value, row.ci95) for row in (flips["variants"], floor))
         verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not significantly more than noise"
-        if not flips["repetitions"].value:
-            verdict += ", which does not show where repeated replies never differ"
-        sides = f"of answers, variants turn {shares[0]} % from right to wrong, asking the same again {shares[1]} %"
+        sides = f"of answers, variants turn {variants} % from right to wrong, {told} {still} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
 
 
