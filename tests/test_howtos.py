@@ -10,9 +10,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tracked import ROOT, tracked
 
-DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [DOCS / "quickstart.md", *tracked("docs/howto/*.md")]
 PRINTED = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -9,9 +9,9 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from tracked import ROOT, tracked
 
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = tracked("notebooks/*.ipynb")
 
 
 def shown(cell: Any, kind: str) -> str:

@@ -67,6 +67,42 @@ def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound:
     return Difference(value, likelihood.interval(), likelihood.p(0.0), method)
 
 
+def paired_difference_between(
+    low: Floats, high: Floats, value: Floats, weights: Floats, labels: Ints, bound: float = 1.0
+) -> Difference:
+    """The weighted mean of paired differences of which some wait for a judge.
+
+    Its interval and its test hold whatever the judge will say: the interval is the union of those of the least and of
+    the largest differences, and p is the larger of the two; it is 1 where these means differ in sign. For 0/1 pairs no
+    verdict leads outside, as gains raise both of Tango's limits and losses lower them; bench/waiting.py measures
+    others.
+
+    Args:
+        low: the least difference that each pair can have once all its answers are judged, in [-bound, bound].
+        high: the largest, at least `low`.
+        value: the difference of each pair as it counts until then, between the two.
+        weights: of each pair, above 0.
+        labels: the cluster of each pair.
+        bound: the largest difference that there can be.
+
+    Returns:
+        The mean of `value`, with the method of both ends, or both methods where they differ.
+    """
+    least, most = (paired_difference(end, weights, labels, bound) for end in (low, high))
+    return for_every_verdict(float(np.average(value, weights=weights)), least, most)
+
+
+def for_every_verdict(value: float, least: Difference, most: Difference) -> Difference:
+    """A difference whose interval and test hold whatever a judge will say, out of the least and the largest that it can
+    be: the union of both intervals, and the larger p; 1 where the two differ in sign."""
+    method = "; ".join(dict.fromkeys((least.method, most.method)))
+    if least.ci95 is None or most.ci95 is None or least.p is None or most.p is None:
+        return Difference(value, None, None, method)
+    p = 1.0 if least.value < 0 < most.value else max(least.p, most.p)
+    ci95 = min(least.ci95[0], most.ci95[0]), max(least.ci95[1], most.ci95[1])
+    return Difference(value, ci95, p, method)
+
+
 class EmpiricalLikelihood:
     """Of the mean of differences that come in clusters.
 

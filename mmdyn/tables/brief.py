@@ -49,7 +49,8 @@ def brief_lines(report: Report) -> list[str]:
 
 
 def _percent(row: Row) -> str:
-    return percent(row.value, row.ci95)
+    between = f" (between {' and '.join(percent(end, None) for end in row.judged)} once judged)" if row.judged else ""
+    return percent(row.value, row.ci95) + between
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
@@ -78,7 +79,18 @@ def _told(change: Change) -> str:
         scale = f" corrected for chance ({100 * (change.raw.value or 0):+.1f} raw)"
     row = change.difference
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
-    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
+    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+
+
+def unread_of(change: Change) -> str:
+    """What a sentence about a change says of replies that were not read; empty where all were."""
+    if not any(change.unread):
+        return ""
+    before, after = (f"{percent(share, None)} %" for share in change.unread)
+    told = f"; unread: {before} of the answers before, {after} after"
+    if change.read is None:
+        return told
+    return f"{told}; where both were read {percent(change.read.value, change.read.ci95, '+')} ({change.read.n} pairs)"
 
 
 def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
@@ -106,7 +118,7 @@ def doubts(report: Report) -> Iterator[str]:
     main = main_changes(report.parts)
     yield from _few_questions(main)
     if waiting := sum(state.needs_judge for state in report.runs):
-        yield f"{waiting} answers need a judge and had none: scores with open answers are lower bounds"
+        yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
     for change in main:
         a, b = (change.factors[side] for side in ("a", "b"))
         yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))

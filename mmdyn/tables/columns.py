@@ -33,14 +33,22 @@ from mmdyn.tables.factors import (
     quartiles,
 )
 from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
-from mmdyn.tables.measures import measure
+from mmdyn.tables.measures import MEASURES, measure
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
+
+FEW = 10
+"""Independent questions, or groups of questions, that a chain needs to be a part of what is told over all chains."""
 
 MOST_TESTED = 20
 """Values of a field whose changes are compared, at most."""
 
-FLAGS = ("failed", "unscored", "needs_judge", "bounded", "unparsed", "refused", "truncated")
+SAME = 1e-9
+"""Chance levels that differ by no more are one, summed in another order."""
+
+FLAGS = ("failed", "unscored", "needs_judge", "waits", "unparsed", "refused", "truncated")
+"""`waits`: what was read needs a judge and had none; what was not read, or cut off, never waits."""
+
 FORM, TURNS, PICTURES = "form", "turns", "pictures"
 NOT_RECORDED = -1
 """The code of pictures of which a record does not say whether they were sent."""
@@ -59,20 +67,29 @@ class Watcher(Protocol):
         """Look at a record of the run of this name, with its condition, its parent's index, and the run's store."""
         ...
 
+    def state(self, run: str, state: RunState) -> RunState:
+        """How far the run of this name is, with what was seen of it, now that all its records are read."""
+        return state
+
 
 class Columns(Struct, frozen=True, kw_only=True):
     """All records of some runs.
 
-    keys: the conditions, of which `asked` has each record's index. Also of each record: the codes of `fields`, its
-        `parents` index, the (value, weight) rows of `worth` by measure, `chance` (NaN where not known), `flags`,
-        `draws` and `sides` (what was asked: form, turns and pictures).
-    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id.
+    keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
+        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains.
+    Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
+        (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
+    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
+        `corrected`: whether differences of its set are of scores corrected for chance, as guessing earns otherwise at
+        some of the set's variants than at their questions.
     facts: factors that the user gave of models. question_fields: the fields that questions have, with 2 to MOST_TESTED
         values. states, failures: how far the runs are, and the first failed records.
     """
 
     runs: dict[str, RunFolder]
     keys: list[Key]
+    pools: Ints
+    pooled: NDArray[np.bool_]
     asked: Ints
     fields: dict[str, Field]
     parents: Ints
@@ -83,6 +100,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     sides: dict[str, Ints]
     clusters: Ints
     groups: Ints
+    corrected: NDArray[np.bool_]
     names: Sequence[str] = ()
     facts: Collection[str] = ()
     question_fields: Sequence[str] = ()
@@ -96,6 +114,10 @@ class Columns(Struct, frozen=True, kw_only=True):
         if len(found.values) > MAX_VALUES:
             raise UserError(f"the factor {name!r} has {len(found.values)} values: go by one of {MAX_VALUES} at most")
         return found
+
+    def over_chains(self, records: Ints) -> Ints:
+        """Those of some records that are a part of what is told over all chains."""
+        return records[self.pooled[self.asked[records]]]
 
     def parent_field(self, name: str) -> Field:
         """A field of each parent: as its standard question has it, else as its first variant. A variant may be of
@@ -111,8 +133,9 @@ class Columns(Struct, frozen=True, kw_only=True):
 class Cell(NamedTuple):
     """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
 
-    ids: by what values are pairs. least: the lowest that each value can be. counts: of records by flag, and of
-        `answers`. bounded: whether one is a lower bound. asked: the indices of all parents that were asked.
+    ids: by what values are pairs. least: the lowest that each value can be. low, high: what it can be once a judge has
+        seen the answers that wait for one. counts: of records by flag, and of `answers`. asked: the indices of all
+        parents that were asked. chains: how many are pooled.
     """
 
     parents: Ints
@@ -121,15 +144,43 @@ class Cell(NamedTuple):
     weights: Floats
     chance: Floats
     least: Floats
+    low: Floats
+    high: Floats
     counts: dict[str, int]
-    bounded: bool
     asked: Ints
+    chains: int = 1
+
+    @property
+    def waits(self) -> bool:
+        """Whether any answer waits for a judge."""
+        return bool((self.low < self.high).any())
+
+    def holding(self, parents: Ints, values: Floats, weights: Floats, waits: NDArray[np.bool_] | None = None) -> Cell:
+        """The means by parent of other values in [0, 1], such as one a group of tries; NaN where there is none. waits:
+        which of them wait for a judge."""
+        told = ~np.isnan(values)
+        each, worth = parents[told], weights[told]
+        ids, means, parent_weights = group_means(each, values[told], worth)
+        ends = [means, means]
+        if waits is not None and waits.any():
+            sides = (np.where(waits, end, values)[told] for end in (0.0, 1.0))
+            ends = [group_means(each, side, worth)[1] for side in sides]
+        zeros = np.zeros(len(ids))
+        return self._replace(
+            parents=ids, ids=ids, values=means, weights=parent_weights, chance=zeros, least=zeros, low=ends[0],
+            high=ends[1],
+        )  # fmt: skip
+
+    def settled(self, values: Floats) -> Cell:
+        """The same parents with other values, none of which waits for a judge."""
+        return self._replace(values=values, low=values, high=values)
 
     def only(self, places: NDArray[Any]) -> Cell:
         """Some of the parents, by their places or a mask."""
         return self._replace(
             parents=self.parents[places], ids=self.ids[places], values=self.values[places],
             weights=self.weights[places], chance=self.chance[places], least=self.least[places],
+            low=self.low[places], high=self.high[places],
         )  # fmt: skip
 
 
@@ -155,7 +206,7 @@ def read_columns(
         UserError: for a run that is given twice, and a factor or measure that is not known.
         InputError: for a score or a weight that is out of range.
     """
-    named = _named_runs(runs)
+    named = named_runs(runs)
     builder, tallies = _Builder(named, dict.fromkeys(factors), dict.fromkeys(measures), facts), list[RunState]()
     for name, run in named.items():
         tally = StateTally()
@@ -169,7 +220,10 @@ def read_columns(
                     progress.advance()
         for expansion in run.expansions():
             tally.spend(expansion.model, expansion.reply)
-        tallies.append(tally.state(name, run))
+        state = tally.state(name, run)
+        for watcher in watchers:
+            state = watcher.state(name, state)
+        tallies.append(state)
     return builder.finish(tallies)
 
 
@@ -190,8 +244,8 @@ class _Builder:
         self._sides = {name: array("q") for name in (FORM, TURNS, PICTURES)}
         self._keys, self._parent_of = dict[Key, int](), dict[tuple[str, str], int]()
         self._key_of = dict[object, Key]()
-        self._clusters, self._groups = (dict[object, int]() for _ in range(2))
-        self._cluster_of, self._group_of = array("i"), array("i")
+        self._clusters, self._groups, self._set_of = (dict[object, int]() for _ in range(3))
+        self._cluster_of, self._group_of, self._sets = array("i"), array("i"), array("i")
         self._by_digest, self._failures = dict[str, tuple[str, ...]](), list[FailedReply]()
 
     def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> tuple[Key, int]:
@@ -222,7 +276,8 @@ class _Builder:
             "failed": failed, "unscored": not failed and score is None, "truncated": is_cut_off(record.reply),
         }  # fmt: skip
         if score is not None and not failed:
-            told |= {"needs_judge": score.needs_judge, "bounded": score.lower_bound, score.status: True}
+            waits = score.needs_judge and score.status == "ok" and not told["truncated"]
+            told |= {"needs_judge": score.needs_judge, "waits": waits, score.status: True}
         for flag, holds in self._flags.items():
             holds.append(told.get(flag, False))
         if failed and len(self._failures) < SHOWN_FAILURES:
@@ -254,6 +309,7 @@ class _Builder:
     def _parent(self, record: Record) -> int:
         place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
         if place == len(self._group_of):
+            self._sets.append(self._set_of.setdefault(record.set, len(self._set_of)))
             group = record.group
             known = -1 if group is None else self._groups.setdefault(group, len(self._groups))
             self._group_of.append(known)
@@ -273,17 +329,43 @@ class _Builder:
         check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
+        labels = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
+        every = {pool: place for place, pool in enumerate(dict.fromkeys(key.pool or key for key in order))}
+        pools = np.array([every[key.pool or key] for key in order], np.int64)
+        scored = ~(np.asarray(self._flags["failed"]) | np.asarray(self._flags["unscored"])).astype(np.bool_)
         return Columns(
-            question_fields=_tested(fields, self._facts),
+            question_fields=_tested(fields, self._facts), pools=pools,
+            pooled=_pooled(order, pools, asked[scored], labels[parents[scored]]),
             runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
             flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
             sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
-            clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))),
+            clusters=labels,
+            corrected=_corrected_sets(parents, self._sets, np.asarray(self._chance)),
             groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
             failures=self._failures,
         )  # fmt: skip
+
+
+def _pooled(keys: Sequence[Key], pools: Ints, asked: Ints, clusters: Ints) -> NDArray[np.bool_]:
+    """Which conditions are a part of what is told over all chains: of several chains those that were answered for FEW
+    independent questions or groups, or all where none was."""
+    sizes = np.array([len(np.unique(clusters[asked == place])) for place in range(len(keys))])
+    largest = np.zeros(len(keys), np.int64)
+    np.maximum.at(largest, pools, sizes)
+    return (sizes >= FEW) | (largest[pools] < FEW)
+
+
+def _corrected_sets(parents: Ints, sets: Sequence[int], chance: Floats) -> NDArray[np.bool_]:
+    """Of each parent whether guessing earns otherwise at some answers than at others to one question of its set."""
+    low, high = np.full(len(sets), np.inf), np.full(len(sets), -np.inf)
+    told = ~np.isnan(chance)
+    np.minimum.at(low, parents[told], chance[told])
+    np.maximum.at(high, parents[told], chance[told])
+    of = np.asarray(sets, np.int64)
+    differing = np.bincount(of, high > low + SAME, int(of.max(initial=0)) + 1)
+    return differing[of] > 0
 
 
 def _tested(fields: Mapping[str, Field], facts: Collection[str]) -> list[str]:
@@ -329,9 +411,11 @@ def _check(run: RunFolder, record: Record, score: Score) -> None:
         raise InputError(run.folder, None, f"sample {record.sample} weighs {score.weight}: a weight must be positive")
 
 
-def _named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
-    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no
-    name."""
+def named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
+    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no name.
+
+    Raises UserError for no run, and for one that is given twice.
+    """
     if not runs:
         raise UserError("no run is given: name the folder that `mmdyn eval -o` made")
     folders = [run.folder.resolve() for run in runs]
@@ -377,27 +461,67 @@ def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[st
 
 
 def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
-    """The parents of some records."""
+    """The parents of some records. Over several chains each chain weighs the same, whatever number of parents has it,
+    so that the mean is that of the chains' means."""
     values, weights = columns.worth[measured][:, records]
     told = ~np.isnan(values)
     kept = records[told]
     least = least_corrected(columns.chance[kept]) if measured == "corrected" else np.zeros(len(kept))
+    waits = columns.flags["waits"][kept] & MEASURES[measured].judged
+    low, high = np.where(waits, least, values[told]), np.where(waits, 1.0, values[told])
     many = len(columns.keys)
-    each, found = columns.parents[kept] * many + columns.asked[kept], list[Floats]()
-    for column in (values[told], columns.chance[kept], least):
-        keys, means, worth = group_means(each, column, weights[told])
-        ids, parent_means, parent_weights = group_means(keys // many, means, worth)
-        found.append(parent_means)
-    bounded = bool(columns.flags["bounded"][records].any())
+    each = columns.parents[kept] * many + columns.asked[kept]
+    keys, _, worth = group_means(each, weights[told], weights[told])
+    shares, chains = _shares(columns, keys, worth)
+    pools, places = np.unique(keys // many * many + columns.pools[keys % many], return_inverse=True)
+    total = np.bincount(places, shares, len(pools)).astype(np.float64)
+    ids, _, parent_weights = group_means(pools // many, total, total)
+
+    def averaged(column: Floats) -> Floats:
+        means = group_means(each, column, weights[told])[1]
+        return group_means(pools // many, np.bincount(places, shares * means, len(pools)) / total, total)[1]
+
+    found = averaged(values[told])
+    ends = (averaged(low), averaged(high)) if waits.any() else (found, found)
     return Cell(
-        ids, ids, found[0], parent_weights, found[1], np.minimum(found[2], found[0]), counts_of(columns, records),
-        bounded, np.unique(columns.parents[records]),
+        ids, ids, found, parent_weights, averaged(columns.chance[kept]), np.minimum(averaged(least), found), *ends,
+        counts_of(columns, records), np.unique(columns.parents[records]), chains,
     )  # fmt: skip
 
 
+def record_weights(columns: Columns, measured: str, records: Ints) -> Floats:
+    """A weight of each of some records that have a value, with which their weighted mean is that of their cell."""
+    weights, many = columns.worth[measured][1][records], len(columns.keys)
+    each = columns.parents[records] * many + columns.asked[records]
+    keys, places, counts = np.unique(each, return_inverse=True, return_counts=True)
+    total = np.bincount(places, weights)
+    shares, _ = _shares(columns, keys, total / counts)
+    found: Floats = (shares / total)[places] * weights
+    return found
+
+
+def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
+    """What each parent under each condition weighs, and the most chains that are pooled.
+
+    W_c is the sum of the weights of chain c, C the number of chains that are pooled, and S the sum of the parents' mean
+    weights; under chain c a parent weighs w S / (C W_c), which is w where there is one chain.
+    """
+    many = len(columns.keys)
+    asked = keys % many
+    pools = columns.pools[asked]
+    sums = np.bincount(asked, worth, many)
+    counts = np.bincount(columns.pools[np.unique(asked)], minlength=many)
+    most = int(counts.max(initial=1))
+    if most == 1:
+        return worth, most
+    each, mean_worth, _ = group_means(pools * len(columns.names) + keys // many, worth, np.ones(len(worth), np.float64))
+    total = np.bincount(each // len(columns.names), mean_worth, many)
+    return worth * total[pools] / (counts[pools] * sums[asked]), most
+
+
 def counts_of(columns: Columns, records: Ints) -> dict[str, int]:
-    """How many of some records have each flag but `bounded`, and how many have an answer that is scored."""
-    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "bounded"}
+    """How many of some records have each flag but `waits`, and how many have an answer that is scored."""
+    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "waits"}
     return {"answers": len(records) - counts["failed"] - counts["unscored"], **counts}
 
 

@@ -25,15 +25,15 @@ NONE: Worth = (nan, 0.0)
 
 class Measure(NamedTuple):
     """of: what a record is worth, out of the record, its run and the run's store. better: whether more is better, None
-    where neither is. answers: whether it is of answers alone, and not of failed records. bound: whether the scores'
-    lower bounds are some of it.
+    where neither is. answers: whether it is of answers alone, and not of failed records. judged: whether a
+    judge may change it.
     """
 
     of: Callable[[Record, RunFolder, Reader], Worth]
     unit: Unit = "share"
     better: bool | None = None
     answers: bool = True
-    bound: bool = False
+    judged: bool = False
 
 
 def measure(name: str) -> Measure:
@@ -90,9 +90,9 @@ def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
 
 
 MEASURES = {
-    "score": Measure(_scored(lambda score: score.value or 0.0), better=True, bound=True),
-    "pass_rate": Measure(_scored(lambda score: float(score.value == 1)), better=True, bound=True),
-    "corrected": Measure(_scored(_corrected), better=True, bound=True),
+    "score": Measure(_scored(lambda score: score.value or 0.0), better=True, judged=True),
+    "pass_rate": Measure(_scored(lambda score: float(score.value == 1)), better=True, judged=True),
+    "corrected": Measure(_scored(_corrected), better=True, judged=True),
     "checklist": Measure(_checklist, better=True),
     "questions": Measure(lambda record, run, reader: (1.0, 1.0), "count", answers=False),
     "unparsed": Measure(_scored(lambda score: float(score.status == "unparsed"))),

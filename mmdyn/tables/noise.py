@@ -14,7 +14,7 @@ from mmdyn.table import Noise
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import Cell, split
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.rows import BY_RULES, TOTAL, Row
+from mmdyn.tables.rows import AS_RULES, TOTAL, UNTESTED, Row
 
 SPANNED = ("variant", "chain", "draw", "epoch")
 NO_VARIANT = "no variant was asked"
@@ -128,7 +128,7 @@ class _Side(NamedTuple):
             yield self.row(figure, "difference", None, note=NONE, **more), None
             return
         weights = self.both.weights[np.searchsorted(self.both.parents, shared)]
-        notes, labels = [BY_RULES] * self.block.lower(self.both), self.block.columns.clusters[shared]
+        notes, labels = [AS_RULES] * self.both.waits, self.block.columns.clusters[shared]
         sides = {"variants": varied} | ({} if repeated is None else {"repetitions": repeated})
         columns = {name: np.array([side[parent] for parent in shared.tolist()]) for name, side in sides.items()}
         for name, values in columns.items():
@@ -137,6 +137,8 @@ class _Side(NamedTuple):
             yield self.row(figure, name, mean.value, **told, **more), None
         if repeated is not None:
             found = paired_difference(columns["variants"] - columns["repetitions"], weights, labels)
+            if self.both.waits:
+                found, notes = found._replace(ci95=None, p=None), [UNTESTED]
             yield difference_row(self.block, self.axes, (*self.key, figure), found, notes, **more), None
 
     @property

@@ -108,15 +108,13 @@ def pick(row: object, *names: str) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
-def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:
-    """A share in percent, with its interval if it has one; a dash where there is none. Without an upper end it is a
-    lower bound."""
+def percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
+    """A share in percent, with its interval if it has one; a dash where there is none, or the ends between which it
+    lies."""
     if share is None:
-        return "-"
-    if ends is None or ends[0] is None:
+        return f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}" if ends else "-"
+    if ends is None:
         return f"{100 * share:{sign}.1f}"
-    if ends[1] is None:
-        return f"at least {100 * share:.1f} [{100 * ends[0]:.1f}, \N{EN DASH}]"
     return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mmdyn.html import html_table
 from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
-from mmdyn.tables.brief import doubts
+from mmdyn.tables.brief import doubts, unread_of
 from mmdyn.tables.contexts import BASES
 from mmdyn.tables.field_tests import EQUAL
 from mmdyn.tables.labels import front_of, is_pooled, who_of
@@ -136,7 +136,7 @@ def _fell(report: Report) -> Iterator[Line]:
     """The main change of each model on each set."""
     for change in _main(report):
         row = change.difference
-        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions. {_verdict(row)}")
+        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions{unread_of(change)}. {_verdict(row)}")
 
 
 def _main(report: Report) -> list[Change]:
@@ -164,7 +164,8 @@ def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
     for whole in _main(report):
         chains = [change for change in every if _is_chain_of(change, whole) and change.value is not None]
         for change in sorted(filter(_is_significant, chains), key=lambda change: change.value or 0.0):
-            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {_change(change.difference)}.")
+            told = f"{_change(change.difference)}{unread_of(change)}"
+            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {told}.")
         others = [change.factors["chain"] for change in chains if not _is_significant(change)]
         if others:
             silent.setdefault(_listed(others), []).append(front_of(whole.factors))
