@@ -133,7 +133,7 @@ class _LikelihoodPower:
         starts = np.append(0, np.cumsum(sizes)[:-1]).astype(np.int64)
         sums, off = np.add.reduceat(differences, starts), -drop - float(differences.mean())
         pull = sums - sizes * float(differences.mean())
-        shares = 1 + off * float(sizes.sum()) * pull / float(pull @ pull)  # now the mean is the drop itself
+        shares = 1 + off * float(sizes.sum()) * pull / (float(pull @ pull) or 1.0)  # now the mean is the drop itself
         lattice, places = np.unique(np.stack((sizes, np.round(sums, 9))), axis=1, return_inverse=True)
         self._sizes, self._sums = lattice
         self._shares = np.bincount(places.ravel(), shares) / len(sums)

@@ -219,19 +219,17 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
     unsure = [change.difference for change in main if not _is_significant(change) and change.difference.ci95]
     if unsure:
         seen = min(max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure), 100.0)
-        yield Line(
-            f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
-            [further.larger(seen / 2)],
-        )
+        text = f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions."
+        yield Line(text, further.larger(seen / 2))
     if "noise" not in rows and main:
         yield Line("Whether it is more than the model's own noise.", further.noise())
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
-    if "ladder" not in rows:
-        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", further.ladder())
+    if "ladder" not in rows and (commands := further.ladder()):
+        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", commands)
     if "curves" not in rows and (commands := further.doses()):
         yield Line("How much change it bears: no operator has several doses.", commands)
-    yield Line("Commands name models by their labels: add what was typed beside them, such as base_url.")
+    yield from map(Line, further.remarks())
 
 
 def _change(row: Row) -> str:

@@ -66,3 +66,8 @@ def test_the_number_that_is_named_reaches_the_power_in_simulation() -> None:
 
 
 PINNED = [1544, 570, 151]
+
+
+def test_a_pilot_in_which_nothing_differs_shows_a_drop_without_a_warning() -> None:
+    alike = PairedDesign(1.0, 0.0, 0.0, 0.0, 0.0, 0.1, (2,) * 25)
+    assert detectable(alike, 50, 1, 1) == detectable(alike, 50, math.inf, math.inf) == 0.183
