@@ -103,6 +103,7 @@ def test_where_nothing_changes_all_is_asked_and_looked_at_ever_larger_sizes(
     assert run.config.planned == 600 and report(run).complete
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_in_the_same_order_to_the_same_report(
     sets: list[SampleSet], tmp_path: Path
 ) -> None:

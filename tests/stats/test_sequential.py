@@ -48,6 +48,7 @@ def test_a_larger_group_than_was_seen_makes_the_interval_wider() -> None:
     assert told[0] < seen[0] < seen[1] < told[1]
 
 
+@pytest.mark.slow
 def test_looking_at_every_batch_cries_wolf_seldom_and_holds_where_it_stops() -> None:
     why_plan = load_bench("why_plan")
     for design in why_plan.SETS[3:6]:
