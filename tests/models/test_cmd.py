@@ -122,6 +122,7 @@ FAILURES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FAILURES.values(), ids=list(FAILURES))
 async def test_a_program_that_misbehaves_is_contained(tmp_path: Path, case: tuple[str, str, type[Exception], str]):
     text, options, kind, says = case

@@ -176,6 +176,7 @@ def test_the_gold_of_made_questions_goes_along(name: str) -> None:
         assert seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXT)
 def test_the_gold_of_real_questions_goes_along(name: str) -> None:
     sets = ("gaokao_bench", "gaokao_mm", "math_vision", "scemqa", "tal_scq5k", "we_math")

@@ -128,6 +128,7 @@ GROSS: dict[str, Callable[[Drawing], np.ndarray]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fair", ["framed in grey", "textured, framed and inverted"])
 @pytest.mark.parametrize("damage", LOCAL, ids=lambda damage: damage.__name__)
 def test_local_damage_is_doubtful(damage: Callable[[Drawing], np.ndarray | None], fair: str, ocr: Ocr) -> None:

@@ -27,6 +27,7 @@ def test_designs_hold_every_pair_of_levels_and_stay_as_they_are(bench: Any) -> N
     assert digest([repr(design) for design in designs]) == "4ff551e007792b719c5de53b52d31817"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [23, 73, 16, 204, 101, 228, 232])
 def test_intervals_hold_and_tests_do_not_cry_wolf(bench: Any, place: int) -> None:
     """Designs in which Student's t covers 69 to 92 %, and one of many differences."""
