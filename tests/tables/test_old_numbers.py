@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
 
 def over_chains(fact: Fact) -> bool:
-    return fact["factors"].get("chain") == "all"
+    return fact["factors"].get("chain") == "all" or fact["part"] == "paired"
 
 
 def names_chains(fact: Fact) -> bool:
