@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
@@ -114,7 +114,7 @@ class Pair(NamedTuple):
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
         more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
         more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
-        more |= {"scale": self.scale, "differs": differs}
+        more |= self._dropped() | {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
         if found is None:
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
@@ -128,6 +128,14 @@ class Pair(NamedTuple):
             raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    def _dropped(self) -> dict[str, int]:
+        """How many variants of the compared parents were not made, by reason."""
+        columns, found = self.block.columns, Counter[str]()
+        keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
+        for (reason, key), counts in columns.dropped.items():
+            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
+        return dict(found)
 
     @property
     def weights(self) -> Floats:
