@@ -170,7 +170,7 @@ def test_the_contrast_is_printed_with_and_without_the_leaks(tmp_path: Path) -> N
     lines = printed(summary_of(tmp_path, leaking()))
     place = next(n for n, line in enumerate(lines) if line.startswith("Contrasts without the questions whose context"))
     assert lines[place + 2] == "contrast all leaks without adj. p n method"
-    assert lines[place + 4] == "none → kprag +75.0 [+32.6, +91.1] 4 +62.5 [+9.8, +86.3] 0.25 8 1"
+    assert lines[place + 4] == "none → kprag +75.0 [+32.6, +91.1] 4 +62.5 [+9.8, +86.3] 0.12 8 1"
     assert lines[place + 5].startswith("distractor → kprag +75.0 [")
     assert not any(line.startswith("Contrasts by") for line in lines)
 
