@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from mmdyn.table import Contrasts
 from mmdyn.tables.columns import FORM
 from mmdyn.tables.formats import FORMATS, wrapped
+from mmdyn.tables.guessing import key_lines, position_lines
 from mmdyn.tables.labels import condition_name, front_of, is_main, is_pooled, who_of
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import Row, TablePart
@@ -116,6 +117,8 @@ def doubts(report: Report) -> Iterator[str]:
         yield f"{failed} answers failed, and are left out of every number"
     main = main_changes(report.parts)
     yield from _few_questions(main)
+    said = "; ".join(change.difference.note for change in main)
+    yield from (line for _, line in position_lines(report.parts) if line not in said)
     if waiting := sum(state.needs_judge for state in report.runs):
         yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
     for change in main:
@@ -125,6 +128,7 @@ def doubts(report: Report) -> Iterator[str]:
     if weak:
         yield f"the variants of {', '.join(weak)} are weak: they hardly differ from their parents"
     yield from (f"{row.factors['set']}: {row.note}" for row in report.rows("meaningjudges", "kept") if row.note)
+    yield from key_lines(report.parts)
 
 
 def remarks(row: Row) -> list[str]:

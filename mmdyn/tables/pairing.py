@@ -36,7 +36,8 @@ EVEN = 0.5
 
 CORRECTED = (
     "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
-    " answer has less than 0, so that it can lie beyond 100 points"
+    " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
+    " chance, and can fall here without losing anything it knows"
 )
 UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"

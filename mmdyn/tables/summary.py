@@ -6,7 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mmdyn.table import Auc, Contrasts, Corrected, ErrorKinds, Judged, MeaningJudges, Part, Repeats, Scores, Strengths
+from mmdyn.table import (
+    AnswerKeys,
+    Auc,
+    Contrasts,
+    Corrected,
+    ErrorKinds,
+    Judged,
+    MeaningJudges,
+    Part,
+    Position,
+    Repeats,
+    Scores,
+    Strengths,
+)
 from mmdyn.tables.contexts import LEAK
 from mmdyn.tables.labels import is_main, is_pooled, who_of
 from mmdyn.tables.pairing import RAW, READ
@@ -36,6 +49,8 @@ def summary_parts(
         *([Auc()] if auc else []),
         Judged(),
         ErrorKinds(by=tuple(by), silent=True),
+        Position(),
+        AnswerKeys(),
         Strengths(),
         MeaningJudges(),
     ]
