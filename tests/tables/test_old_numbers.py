@@ -57,6 +57,7 @@ def names_chains(fact: Fact) -> bool:
 
 RULES = (
     Rule("a family is a question", ("p_adjusted",), lambda fact, row: row is not None),
+    Rule("tests with power, and few that err tell little", ("ci95", "p", "mark"), lambda fact, row: row is not None),
     Rule("each chain weighs the same", NUMBERS, lambda fact, row: row is not None and over_chains(fact)),
     Rule("a mean over chains is of no standard question", NUMBERS, lambda fact, row: "title" in fact and names_chains(fact)),
     Rule(
@@ -155,10 +156,7 @@ def test_rules_leave_most_numbers_as_they_were(tmp_path: Path) -> None:
         new = rows_by_key(rows_of(runs, RUNS[name], tmp_path / name))
         for fact in facts_of(name):
             if fact["part"] not in TEXT and (row := new.get(key_of(fact))):
-                told, same = (
-                    told + 1,
-                    same + (said(fact, "value") == said(row, "value") and said(fact, "ci95") == said(row, "ci95")),
-                )
+                told, same = told + 1, same + (said(fact, "value") == said(row, "value"))
     assert told > 700 and same > 0.85 * told
 
 
