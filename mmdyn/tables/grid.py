@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.labels import FRONT, condition_name, contrast_name
+from mmdyn.tables.pairing import READ
 from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 
 COUNTS = {
     "truncated": "cut off",
@@ -19,12 +20,18 @@ COUNTS = {
     "unscored": "unscored",
     "needs_judge": "needs a judge",
     "left_out": "left out",
-    "variants_left_out": "variants left out",
+    "not_applicable": "not applicable",
+    "rejected": "refused by judge",
+    "variants_left_out": "variants failed",
 }
-OF_SCORES, OF_CONTRASTS = ("truncated", "unparsed", "refused"), ("variants_left_out",)
+OF_SCORES = ("truncated", "unparsed", "refused")
+OF_CONTRASTS = ("not_applicable", "rejected", "variants_left_out")
 """Counts that stand beside scores, and beside contrasts, alone."""
 
-HEADS = {"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"}
+HEADS = {
+    **{"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"},
+    **{"unread a": "a unread", "unread b": "b unread"},
+}
 """What quantities of scores and contrasts are called."""
 
 COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
@@ -90,7 +97,8 @@ def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]])
     """The columns of numbers, each with the paper's beside it where it has any."""
     there = dict.fromkeys(name for line in lines.values() for name in line)
     known = [name for name in part.columns or FIRST if name in there]
-    for name in [*known, *(name for name in there if name not in known)]:
+    hidden = () if part.kind != "contrasts" else (READ,)
+    for name in [*known, *(name for name in there if name not in known and name not in hidden)]:
         rows = [line.get(name) for line in lines.values()]
         head = HEADS.get(name, name) if part.kind in ("scores", "contrasts") else name
         yield head, [_word(row, bare=part.kind == "contrasts" and name in SIDES) for row in rows]
@@ -121,25 +129,30 @@ def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
     """A count of a line: of its difference, or its first quantity; over the values of a factor that of their total, or
     their sum."""
     if part.across in ("", "quantity"):
-        return int(getattr(line.get("difference") or next(iter(line.values())), name))
+        row = line.get("difference") or next(iter(line.values()))
+        told = row.not_applicable + row.rejected if name == "variants_left_out" else 0
+        return max(int(getattr(row, name)) - told, 0)
     rows = [line[TOTAL]] if TOTAL in line else [row for value, row in line.items() if value != MACRO]
     return sum(int(getattr(row, name)) for row in rows)
 
 
-def number(value: float | None, unit: str, ends: Sequence[float] | None = None, *, sign: bool = False) -> str:
-    """A number with its interval, in percent where it is a share."""
+def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *, sign: bool = False) -> str:
+    """A number with its interval, of which the upper end may be open; in percent where it is a share."""
     if value is None or unit in ("share", "points"):
         return percent(value, ends, "+" if sign else "")
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
     form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
-    shown = [f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ()))]
+    form = f"{'+' if sign else ''}z{form}"
+    shown = ["\N{EN DASH}" if one is None else f"{one:{form}}" for one in (value, *(ends or ()))]
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 
 def _word(row: Row | None, *, bare: bool) -> Word:
     if row is None:
         return Word("-")
+    if bare and row.value is not None and row.unit in ("share", "points"):
+        return Word(points(row.value, digits_of(row.ci95)), row.mark)
     return Word(number(row.value, row.unit, None if bare else row.ci95, sign=row.quantity in SIGNED), row.mark)
 
 

@@ -7,11 +7,9 @@ from math import nan
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
-import numpy as np
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Judgement, Record, Reply, Score
-from mmdyn.stats import correct_for_chance
 from mmdyn.tables.keys import sample_of
 from mmdyn.tables.run_state import has_failed, is_cut_off
 from mmdyn.work import Reader, RunFolder, judged_kind
@@ -67,8 +65,10 @@ def _counted(worth: Callable[[Reply], int]) -> Callable[[Record, RunFolder, Read
 
 
 def _corrected(score: Score) -> float:
-    value, chance = (np.array([nan if each is None else each]) for each in (score.value, score.chance))
-    return float(correct_for_chance(value, chance, np.array([score.status == "ok"]))[0])
+    """As `correct_for_chance` has it, of one score."""
+    if score.value is None or score.chance is None or score.chance >= 1:
+        return nan
+    return (score.value - score.chance) / (1 - score.chance) if score.status == "ok" else 0.0
 
 
 def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
@@ -25,7 +25,7 @@ from mmdyn.stats import (
 )
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Key, Numbered
-from mmdyn.tables.columns import Cell, Columns, counts_of
+from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
 from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.rows import Row, p_digits
@@ -34,17 +34,16 @@ ALPHA = 0.05
 EVEN = 0.5
 """A question is right where its mean score is above this, wrong where it is below, and neither at it."""
 
-SAME = 1e-9
-"""Chance levels that differ by no more are one, summed in another order."""
-
 CORRECTED = (
     "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
-    " answer has less than 0, so that it can lie beyond 100 points"
+    " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
+    " chance, and can fall here without losing anything it knows"
 )
 UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
+READ = "difference where read"
 RAW, STANDARD = "raw difference", "standard"
 
 
@@ -96,6 +95,12 @@ class Pair(NamedTuple):
         """b - a; None without a pair."""
         return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
 
+    def unread(self, records: Ints) -> float:
+        """The share of one side's compared answers that were refused or not read."""
+        columns = self.block.columns
+        counts = counts_of(columns, records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)])
+        return (counts["unparsed"] + counts["refused"]) / counts["answers"] if counts["answers"] else 0.0
+
     def rows(
         self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
         differs: tuple[str, ...] = (), *, comparable: bool = True,
@@ -110,7 +115,7 @@ class Pair(NamedTuple):
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
         more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
         more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
-        more |= {"scale": self.scale, "differs": differs}
+        more |= self._dropped() | {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
         if found is None:
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
@@ -124,6 +129,14 @@ class Pair(NamedTuple):
             raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    def _dropped(self) -> dict[str, int]:
+        """How many variants of the compared parents were not made, by reason."""
+        columns, found = self.block.columns, Counter[str]()
+        keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
+        for (reason, key), counts in columns.dropped.items():
+            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
+        return dict(found)
 
     @property
     def weights(self) -> Floats:
@@ -174,13 +187,16 @@ def _both(block: Block, sides: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
 
 
 def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
-    """The scale on which guessing makes no difference between two cells of the same ids, and what to know of it."""
+    """The scale of the set, on which guessing makes no difference between two cells of the same ids, and what to know
+    of it."""
     if block.measured != "score":
         return "", ""
-    unknown = bool(np.isnan(a.chance + b.chance).any())
-    if unknown or np.allclose(a.chance, b.chance, rtol=0, atol=SAME):
-        return "raw", UNKNOWN if unknown else ""
-    return "corrected", CORRECTED
+    if np.isnan(a.chance + b.chance).any():
+        return "raw", UNKNOWN
+    if not block.columns.corrected[a.parents].any():
+        return "raw", ""
+    alike = np.allclose(a.chance, b.chance, rtol=0, atol=SAME)
+    return "corrected", "" if alike else CORRECTED
 
 
 def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) -> NDArray[np.bool_]:

@@ -106,6 +106,12 @@ class LabelledErrors(WrongAnswers):
     def __init__(self, part: ErrorKinds, runs: Mapping[str, RunFolder]) -> None:
         super().__init__(part, runs)
         self._judge, self._silent = part.judge, part.silent
+        self._watches = not part.silent or any(_has_design(run) for run in runs.values())
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Take the answer if it is wrong, and labels may be told."""
+        if self._watches:
+            super().see(run, key, parent, record, reader)
 
     def rows(self, block: Block) -> Iterator[Numbered]:
         """The share of each kind among the wrong answers of each model, by each judge that gave labels or was not
@@ -195,6 +201,11 @@ def keep_design(store: Store, design: Design, time: int) -> None:
         if design in _designs(reader):
             return
     store.put(DESIGN, f"{time:020}:{design.id}", msgspec.json.encode(design))
+
+
+def _has_design(run: RunFolder) -> bool:
+    with Reader(run.records_folder) as reader:
+        return any(True for _ in reader.items(DESIGN))
 
 
 def _designs(reader: Reader) -> list[Design]:

@@ -47,7 +47,7 @@ from mmdyn.tables import (
     save_grading,
     survey,
 )
-from mmdyn.work import ModelEntry, RunFolder, SetEntry, Store
+from mmdyn.work import RunFolder, SetEntry, Store
 
 MARKS = "marks.jsonl"
 """People's marks, beside the runs whose scores are corrected by them."""
