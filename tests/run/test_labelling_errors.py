@@ -64,7 +64,9 @@ def test_wrong_answers_are_labelled_and_reported(tmp_path: Path) -> None:
     (row,) = found.rows
     assert (row.wrong, row.truncated, row.empty, row.drawn, row.labelled, found.failed) == (13, 1, 1, 11, 11, 0)
     assert shares(row) == {"question": round(3 / 13, 6), "reasoning": round(8 / 13, 6), "incomplete": round(2 / 13, 6)}
-    assert report(run).errors == found.rows and row.judge == "scripted:judge.jsonl"
+    told = report(run).rows("errorkinds")
+    assert {one.quantity: one.value for one in told if one.value} == shares(row) and {one.n for one in told} == {13}
+    assert told[0].factors == {"model": row.model, "judge": "scripted:judge.jsonl", "answers": "all"}
 
 
 def test_a_second_call_asks_about_nothing_and_a_larger_sample_only_about_what_is_new(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_a_limit_on_requests_stops_and_the_same_call_goes_on(tmp_path: Path) -> 
         model = f"openai:m,base_url={server.url}"
         with pytest.raises(Stopped, match="stopped at --max-requests 5: 5 requests by this call; 5 of 11 done, 6 left"):
             label_errors(run, model, max_requests=5, quiet=True)
-        assert isinstance(errors := report(run).errors, list) and "6 of 11 drawn are not labelled yet" in errors[0].note
+        assert "6 of 11 drawn are not labelled yet" in report(run).rows("errorkinds")[0].note
         assert label_errors(run, model, quiet=True).rows[0].labelled == 11 and server.stats.total == 11
 
 
