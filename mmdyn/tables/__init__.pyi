@@ -1,4 +1,5 @@
 from .breakdown import Breakdown as Breakdown, field_of as field_of
+from .brief import brief_lines as brief_lines, doubts as doubts, full_text as full_text, short_text as short_text
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
 from .columns import Columns as Columns, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
@@ -7,6 +8,7 @@ from .grid import grid_of as grid_of
 from .keys import POOLED as POOLED, Key as Key
 from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
+from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
     METHOD as METHOD,
     Calibration as Calibration,
@@ -22,11 +24,12 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
+from .pairing import EVEN as EVEN
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
 from .results import Report as Report
-from .rows import Row as Row, TablePart as TablePart, rows_of as rows_of
+from .rows import TOTAL as TOTAL, Row as Row, TablePart as TablePart, rows_of as rows_of
 from .run_state import (
     BY_JUDGE as BY_JUDGE,
     Spending as Spending,
@@ -34,6 +37,7 @@ from .run_state import (
     find_waiting as find_waiting,
     has_failed as has_failed,
     is_cut_off as is_cut_off,
+    state_lines as state_lines,
 )
 from .scores import conditions_of as conditions_of
 from .summary import (
@@ -55,6 +59,7 @@ from .terminal import (
     print_grid as print_grid,
     say as say,
 )
+from .why_page import Why as Why, explain as explain, why as why, why_lines as why_lines, why_parts as why_parts
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,
@@ -67,15 +72,10 @@ from .win_rates import (
 from .wrong_answers import (
     Design as Design,
     ErrorLabel as ErrorLabel,
-    ErrorRow as ErrorRow,
     Kind as Kind,
     Wrong as Wrong,
-    count_errors as count_errors,
     draw as draw,
-    find_errors as find_errors,
     keep_design as keep_design,
     label_kind as label_kind,
-    print_counts as print_counts,
-    print_errors as print_errors,
     survey as survey,
 )

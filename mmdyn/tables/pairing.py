@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
@@ -12,26 +12,39 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.record import Scale
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.stats import (
+    TOO_FEW_NOTE,
+    Difference,
+    Floats,
+    Ints,
+    group_means,
+    holm,
+    mean_of,
+    paired_difference,
+    paired_difference_between,
+)
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Key, Numbered
-from mmdyn.tables.columns import Cell, Columns, counts_of
+from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
 from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.tables.rows import BY_RULES, Row, p_digits
+from mmdyn.tables.rows import Row, p_digits
 
 ALPHA = 0.05
-SAME = 1e-9
-"""Chance levels that differ by no more are one, summed in another order."""
+EVEN = 0.5
+"""A question is right where its mean score is above this, wrong where it is below, and neither at it."""
 
 CORRECTED = (
     "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
-    " answer has less than 0, so that it can lie beyond 100 points"
+    " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
+    " chance, and can fall here without losing anything it knows"
 )
 UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
+TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
-RAW = "raw difference"
+READ = "difference where read"
+RAW, STANDARD = "raw difference", "standard"
 
 
 class Pair(NamedTuple):
@@ -82,6 +95,12 @@ class Pair(NamedTuple):
         """b - a; None without a pair."""
         return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
 
+    def unread(self, records: Ints) -> float:
+        """The share of one side's compared answers that were refused or not read."""
+        columns = self.block.columns
+        counts = counts_of(columns, records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)])
+        return (counts["unparsed"] + counts["refused"]) / counts["answers"] if counts["answers"] else 0.0
+
     def rows(
         self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
         differs: tuple[str, ...] = (), *, comparable: bool = True,
@@ -96,21 +115,32 @@ class Pair(NamedTuple):
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
         more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
         more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
-        more |= {"scale": self.scale, "differs": differs}
+        more |= self._dropped() | {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
         if found is None:
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
             yield self.block.row(axes, key, "difference", None, **more), None
             return
-        told = dict.fromkeys(notes, True) | {self.note: bool(self.note), BY_RULES: self.block.lower(*sides)}
+        told = dict.fromkeys(notes, True) | {self.note: bool(self.note)}
+        more |= judged_of(self.a, self.b, self.weights)
         known = [note for note, holds in told.items() if holds]
         yield difference_row(self.block, axes, key, found, known, **more), None
         if self.scale == "corrected":
-            raw = round(float(np.average(self.raw, weights=self._weights())), 6) + 0.0
+            raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
 
-    def _weights(self) -> Floats:
+    def _dropped(self) -> dict[str, int]:
+        """How many variants of the compared parents were not made, by reason."""
+        columns, found = self.block.columns, Counter[str]()
+        keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
+        for (reason, key), counts in columns.dropped.items():
+            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
+        return dict(found)
+
+    @property
+    def weights(self) -> Floats:
+        """Of each pair."""
         return (self.a.weights + self.b.weights) / 2
 
     def _ids(self, records: Ints) -> Ints:
@@ -124,24 +154,49 @@ class Pair(NamedTuple):
         compared = records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)]
         every = counts_of(columns, records)
         counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
-        return cell._replace(counts=counts, bounded=bool(columns.flags["bounded"][compared].any()))
+        return cell._replace(counts=counts)
 
 
 def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
-    """The cells of two sides, over what both have."""
+    """The cells of two sides, over what both have. Chains weigh the same over what is compared; the side without
+    chains carries the weights of the other."""
+    if not grouped:
+        sides = _both(block, sides)
     a, b = (by_group(block, cell) if grouped else cell for cell in map(block.cell, sides))
     _, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-    return a.only(in_a), b.only(in_b)
+    a, b = a.only(in_a), b.only(in_b)
+    if a.chains == b.chains:
+        return a, b
+    weights = a.weights if a.chains > b.chains else b.weights
+    return a._replace(weights=weights), b._replace(weights=weights)
+
+
+def _both(block: Block, sides: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """The records of the parents that have a value on both sides; where both are over chains, under the same chain."""
+    columns = block.columns
+    values = columns.worth[block.measured][0]
+    codes = [columns.parents[side] for side in sides]
+    chains = columns.field("chain").codes
+    if all(len(np.unique(chains[side])) > 1 for side in sides):
+        many = len(columns.field("chain").values)
+        codes = [parents * many + chains[side] for parents, side in zip(codes, sides, strict=True)]
+    told = [code[~np.isnan(values[side])] for code, side in zip(codes, sides, strict=True)]
+    shared = np.intersect1d(*told)
+    a, b = (side[np.isin(code, shared)] for code, side in zip(codes, sides, strict=True))
+    return a, b
 
 
 def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
-    """The scale on which guessing makes no difference between two cells of the same ids, and what to know of it."""
+    """The scale of the set, on which guessing makes no difference between two cells of the same ids, and what to know
+    of it."""
     if block.measured != "score":
         return "", ""
-    unknown = bool(np.isnan(a.chance + b.chance).any())
-    if unknown or np.allclose(a.chance, b.chance, rtol=0, atol=SAME):
-        return "raw", UNKNOWN if unknown else ""
-    return "corrected", CORRECTED
+    if np.isnan(a.chance + b.chance).any():
+        return "raw", UNKNOWN
+    if not block.columns.corrected[a.parents].any():
+        return "raw", ""
+    alike = np.allclose(a.chance, b.chance, rtol=0, atol=SAME)
+    return "corrected", "" if alike else CORRECTED
 
 
 def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) -> NDArray[np.bool_]:
@@ -176,13 +231,32 @@ def _tested(block: Block, a: Cell, b: Cell) -> Difference:
     weights, differences, labels = (a.weights + b.weights) / 2, b.values - a.values, block.labels(a)
     if block.measure.unit != "share":
         return mean_of(differences, weights, labels)
-    return paired_difference(differences, weights, labels, 1 - min(block.least(a), block.least(b)))
+    bound = 1 - min(block.least(a), block.least(b))
+    if a.waits or b.waits:
+        return paired_difference_between(b.low - a.high, b.high - a.low, differences, weights, labels, bound)
+    return paired_difference(differences, weights, labels, bound)
+
+
+def judged_of(a: Cell, b: Cell, weights: Floats) -> dict[str, Any]:
+    """Between what b - a of cells of the same ids lies once all is judged, by the name that a row has for it."""
+    if not (a.waits or b.waits):
+        return {}
+    ends = (b.low - a.high, b.high - a.low)
+    low, high = (round(float(np.average(end, weights=weights)), 6) + 0.0 for end in ends)
+    return {"judged": (low, high)}
 
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
-    """The rows of a block of a Paired: both sides, their difference, and of groups what became of each."""
+    """The rows of a block of a Paired: both sides, their difference, and of groups what became of each. Standard
+    questions stand beside each chain, as they have none."""
+    chainless = part.factor == "variant" and "chain" in part.by
+    place = part.by.index("chain") if chainless else 0
+    wide = block.spans(part.by[:place] + part.by[place + 1 :]) if chainless else {}
     for key, records in block.spans(part.by).items():
-        sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
+        if chainless and key[place] == NOT_GIVEN:
+            continue
+        every = wide[key[:place] + key[place + 1 :]] if chainless else records
+        sides = [block.at(every if value == STANDARD else records, part.factor, value) for value in (part.a, part.b)]
         pair = Pair.of(block, sides[0], sides[1], grouped=part.pair == "group")
         yield from pair.rows(part.by, key, (part.a, part.b))
         if pair.grouped and len(pair.a.ids):
@@ -211,7 +285,7 @@ def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Num
     alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in pair.a.ids.tolist()]
     shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
     for name, hits in shares.items():
-        yield block.mean_row(part.by, key, name, pair.a._replace(values=hits.astype(np.float64), bounded=False)), None
+        yield block.mean_row(part.by, key, name, pair.a.settled(hits.astype(np.float64))), None
 
 
 def _picks(block: Block, records: Ints) -> Mapping[int, int]:
@@ -235,7 +309,9 @@ def by_group(block: Block, cell: Cell) -> Cell:
     _, least, _ = group_means(place, cell.least, cell.weights)
     first = cell.parents[np.unique(place, return_index=True)[1]]
     asked = np.unique(groups[cell.asked][groups[cell.asked] >= 0])
-    return Cell(first, ids, values, weights, chance, least, cell.counts, cell.bounded, asked)
+    _, low, _ = group_means(place, cell.low, cell.weights)
+    _, high, _ = group_means(place, cell.high, cell.weights)
+    return Cell(first, ids, values, weights, chance, least, low, high, cell.counts, asked)
 
 
 def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:

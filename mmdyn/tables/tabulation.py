@@ -2,53 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
-from mmdyn.stats import Ints, holm
+from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
+    AnswerKeys,
     Attribution,
+    Auc,
     Contrasts,
-    Counted,
+    Corrected,
     Curves,
+    ErrorCounts,
     ErrorKinds,
+    FieldTests,
+    Flips,
     Gap,
+    Judged,
     Ladder,
     Leaderboard,
+    MeaningJudges,
     NamedTable,
     Noise,
     Paired,
     Part,
     Pivot,
+    Position,
     Ranking,
+    Repeats,
     Scores,
     Spread,
+    Strengths,
     Trend,
     Whole,
 )
 from mmdyn.tables.attribution import attribution_rows
-from mmdyn.tables.blocks import APART, Block, Numbered
-from mmdyn.tables.columns import Columns, Watcher, read_columns, records_where, split
+from mmdyn.tables.auc import AucWatcher
+from mmdyn.tables.blocks import APART, Block, Numbered, RowWatcher
+from mmdyn.tables.columns import Columns, named_runs, read_columns, records_where, split
 from mmdyn.tables.contrasts import contrast_rows
+from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
-from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.families import adjusted, adjusted_contrasts
+from mmdyn.tables.field_tests import field_rows
+from mmdyn.tables.flips import FlipWatcher
+from mmdyn.tables.guessing import KeyWatcher, PositionWatcher, with_positions
+from mmdyn.tables.judged import JudgedWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
+from mmdyn.tables.meaning_judges import judge_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
+from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
-from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, p_digits
-from mmdyn.tables.scores import score_rows
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
+from mmdyn.tables.scores import score_notes, score_rows
+from mmdyn.tables.strengths import strength_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
+from mmdyn.tables.wrong_answers import CountedErrors, LabelledErrors
 from mmdyn.work import ProgressBar, RunFolder
 
 KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
@@ -65,18 +84,23 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Noise: noise_rows,
     Ladder: ladder_rows,
     Curves: curve_rows,
+    FieldTests: field_rows,
+    Strengths: strength_rows,
+    MeaningJudges: judge_rows,
 }
 
 
-class RowWatcher(Watcher, Protocol):
-    """What looks at each record for a declaration, and makes its rows out of what it saw."""
-
-    def rows(self, block: Block) -> Iterator[Numbered]:
-        """The rows of a block of all records."""
-        ...
-
-
-WATCHERS: dict[type, Callable[[Any, Sequence[RunFolder]], RowWatcher]] = {}
+WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
+    Flips: FlipWatcher,
+    Repeats: RepeatsWatcher,
+    Auc: AucWatcher,
+    Corrected: CorrectedWatcher,
+    Judged: JudgedWatcher,
+    ErrorKinds: LabelledErrors,
+    ErrorCounts: CountedErrors,
+    Position: PositionWatcher,
+    AnswerKeys: KeyWatcher,
+}
 """Declarations that need more of the records than the columns hold."""
 
 SPANS: dict[type[Analysis], tuple[str, ...]] = {
@@ -90,16 +114,30 @@ SPANS: dict[type[Analysis], tuple[str, ...]] = {
 TITLES: dict[type, str] = {
     Scores: "Scores",
     Contrasts: "Contrasts: b - a over the questions that both have",
+    Flips: "Flips: questions that a chain turned",
+    Position: "Scores by the position of the right option",
+    AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
+    FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
     Ladder: "Ability ladder: what wrong answers lack",
     Curves: "Severity curves: scores corrected for chance along doses",
+    Repeats: "Repeats: tries at one question; left out counts the groups of tries with fewer than k",
+    Auc: "AUC of the weighed options; cases are statements or options",
+    Corrected: "Scores corrected for the scorer's errors; marks counts answers that people marked",
+    Judged: "Rules and judges; left out counts answers that a judge was not asked about, failed those without verdict",
+    ErrorKinds: "Kinds of error, of all wrong answers; truncated and empty ones count as incomplete without a label",
+    ErrorCounts: "Answers by what is known without a judge; truncated, empty and unparsed ones are among the wrong",
+    Strengths: "Strength: medians by chain of the tokens changed, the SSIM of pictures, the distance of embeddings, and"
+    " the lines of print read alike",
+    MeaningJudges: "Judges of meaning: variants that they kept, and how well they reject changed questions",
 }
 
 ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (forms.py)."""
 
 WHOLE = ("score", "corrected", "unread")
+STANDARD = {"variant": ("standard",)}
 
 
 def tabulate(
@@ -126,25 +164,23 @@ def tabulate(
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
-    watchers = {
-        place: WATCHERS[type(part)](part, folders) for place, part in enumerate(named.parts) if type(part) in WATCHERS
-    }
-    factors = [name for part in counted for name in (*_named(part), *part.where, *_needed(part))]
-    measures = [name for part in counted for name in _measured(part)]
+    by_name, kept = named_runs(folders), enumerate(named.parts)
+    watchers = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
+    factors = [name for part in named.parts for name in (*_named(part), *part.where, *_needed(part))]
+    measures = [name for part in named.parts for name in _measured(part)]
     columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts, [*watchers.values()])
-    parts = [_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)]
+    parts = with_positions([_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)])
     parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
     return Report.of(columns, parts, named.title)
 
 
-def _needed(part: Counted) -> list[str]:
+def _needed(part: Part) -> list[str]:
     """Factors that a declaration needs beside those that it names."""
     grouped = isinstance(part, Paired) and part.pair == "group"
     return [PICKED] * (isinstance(part, Ladder) or grouped)
 
 
-def _measured(part: Counted) -> Sequence[str]:
+def _measured(part: Part) -> Sequence[str]:
     if isinstance(part, Analysis):
         return ANALYSED
     if isinstance(part, Whole):
@@ -153,15 +189,19 @@ def _measured(part: Counted) -> Sequence[str]:
 
 
 def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart:
-    if isinstance(part, ErrorKinds):
-        return error_part(columns.runs, part)
     axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
+    if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.where:
+        # Standard questions have no chain, and stand beside each.
+        beside, _ = records_where(columns, {n: v for n, v in part.where.items() if n != "chain"} | STANDARD)
+        records, missing = np.union1d(records, beside), ""
     if isinstance(part, Paired):
         sides = split(columns, records, [part.factor])
         lacking = [side for side in (part.a, part.b) if (side,) not in sides]
         missing = missing or (records_where(columns, {part.factor: (lacking[0],)})[1] if lacking else "")
         records = np.concatenate([sides[side,] for side in (part.a, part.b)]) if not lacking else records[:0]
+    if not isinstance(part, Analysis | Whole) and "chain" not in (*axes, *part.where):
+        records = columns.over_chains(records)
     # A declaration that has rows by models unless it says otherwise averages over them where it does.
     candidates = () if isinstance(part, Whole) else APART if isinstance(part, Pivot) else APART[1:]
     apart = _apart(columns, records, axes, candidates)
@@ -173,8 +213,14 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
     ]
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
-    rows = adjusted(rows)
-    notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
+    rows = _adjusted(part, rows)
+    notes = [] if isinstance(part, Whole) else [*_notes(columns, records, apart, axes)]
+    notes += [
+        *[missing] * bool(missing),
+        *[ASSUMED] * isinstance(part, Ladder),
+        *(watcher.notes(rows) if watcher else ()),
+        *(score_notes(Block(columns, measured, records, {}), part) if isinstance(part, Scores) else ()),
+    ]
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
@@ -187,16 +233,17 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     if isinstance(part, Pivot) and len(axes) > 1:
         return TablePart(kind, title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
     by = part.by if isinstance(part, Scores | Contrasts) else ""
-    return TablePart(kind, title, "quantity", rows, notes, by=by)
+    return TablePart(kind, title, "" if isinstance(part, Repeats) else "quantity", rows, notes, by=by)
 
 
-def adjusted(rows: Sequence[Row]) -> list[Row]:
-    """Rows with p adjusted by Holm's method over all of them."""
-    found = [p and p_digits(p) for p in holm([row.p for row in rows])]
-    return [replace(row, p_adjusted=p) for row, p in zip(rows, found, strict=True)]
+def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
+    """Rows with p adjusted within their families: one a table, where not said otherwise."""
+    if isinstance(part, Contrasts) and not part.by:
+        return adjusted_contrasts(rows)
+    return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
 
 
-def _title(part: Counted, axes: Sequence[str]) -> str:
+def _title(part: Part, axes: Sequence[str]) -> str:
     """What a declaration is called that has no title."""
     if isinstance(part, Analysis | Whole):
         by = f" by {part.by}" if isinstance(part, Scores | Contrasts) and part.by else ""
@@ -209,12 +256,14 @@ def _title(part: Counted, axes: Sequence[str]) -> str:
     return f"{what} of {part.measure}{by}{over}"
 
 
-def _named(part: Counted) -> list[str]:
+def _named(part: Part) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.axes)
     if isinstance(part, Scores | Contrasts):
         return [part.by] * bool(part.by)
+    if isinstance(part, ErrorKinds | ErrorCounts):
+        return [*part.by]
     if isinstance(part, Whole):
         return []
     if isinstance(part, Analysis):
@@ -226,9 +275,10 @@ def _named(part: Counted) -> list[str]:
 
 def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """What else must be kept apart, as a cell would average over it: models and conditions, and runs where a question
-    is in several."""
-    found = list[str]()
-    for name in (name for name in candidates if name not in axes and len(records)):
+    is in several. Where chains are named, so are variants: a mean over chains is of no standard question."""
+    forced = ["variant"] * ("chain" in axes and "variant" in candidates and "variant" not in axes)
+    found = [name for name in forced if len(split(columns, records, [name])) > 1]
+    for name in (name for name in candidates if name not in (*axes, *found) and len(records)):
         codes = [columns.fields[axis].codes[records] for axis in (*axes, *found)]
         codes += [columns.parents[records]] if name == "run" else []
         if _distinct([*codes, columns.fields[name].codes[records]]) > _distinct(codes):
