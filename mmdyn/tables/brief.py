@@ -16,7 +16,7 @@ from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.run_state import state_lines
 from mmdyn.tables.summary import Change, Scored, changes_of, main_changes, scores_of
 from mmdyn.tables.tabulation import TITLES
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 
 LINES = 10
 FEW, WIDE = 30, 0.2
@@ -49,8 +49,8 @@ def brief_lines(report: Report) -> list[str]:
 
 
 def _percent(row: Row) -> str:
-    between = f" (between {' and '.join(percent(end, None) for end in row.judged)} once judged)" if row.judged else ""
-    return percent(row.value, row.ci95) + between
+    judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
+    return percent(row.value, row.ci95) + (f" (between {' and '.join(judged)} once judged)" if judged else "")
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
@@ -74,10 +74,9 @@ def _drops(report: Report, who: tuple[str, ...]) -> Iterator[str]:
 
 
 def _told(change: Change) -> str:
-    scale = ""
+    row, scale = change.difference, ""
     if change.raw is not None:
-        scale = f" corrected for chance ({100 * (change.raw.value or 0):+.1f} raw)"
-    row = change.difference
+        scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
     return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.labels import FRONT, condition_name, contrast_name
 from mmdyn.tables.pairing import READ
 from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 
 COUNTS = {
     "truncated": "cut off",
@@ -131,20 +131,23 @@ def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
     return sum(int(getattr(row, name)) for row in rows)
 
 
-def number(value: float | None, unit: str, ends: Sequence[float] | None = None, *, sign: bool = False) -> str:
-    """A number with its interval, in percent where it is a share."""
+def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *, sign: bool = False) -> str:
+    """A number with its interval, of which the upper end may be open; in percent where it is a share."""
     if value is None or unit in ("share", "points"):
         return percent(value, ends, "+" if sign else "")
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
     form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
-    shown = [f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ()))]
+    form = f"{'+' if sign else ''}z{form}"
+    shown = ["\N{EN DASH}" if one is None else f"{one:{form}}" for one in (value, *(ends or ()))]
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 
 def _word(row: Row | None, *, bare: bool) -> Word:
     if row is None:
         return Word("-")
+    if bare and row.value is not None and row.unit in ("share", "points"):
+        return Word(points(row.value, digits_of(row.ci95)), row.mark)
     return Word(number(row.value, row.unit, None if bare else row.ci95, sign=row.quantity in SIGNED), row.mark)
 
 

@@ -20,7 +20,7 @@ from mmdyn.tables.results import Report
 from mmdyn.tables.rows import TOTAL, Row, TablePart
 from mmdyn.tables.summary import Change, changes_of, main_changes, summary_parts
 from mmdyn.tables.tabulation import tabulate
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 from mmdyn.work import ProgressBar, RunFolder
 
 SIGNIFICANT = 0.05
@@ -154,7 +154,7 @@ def _verdict(row: Row) -> str:
         return "The score fell." if row.value < 0 else "The score rose."
     if row.ci95[0] <= -1:
         return "No significant change; there are too few questions to rule any out."
-    ruled_out = f"a fall of more than {max(-100 * row.ci95[0], 0):.1f} points is ruled out"
+    ruled_out = f"a fall of more than {points(max(-row.ci95[0], 0.0), digits_of(row.ci95))} points is ruled out"
     return f"No significant change; {ruled_out}."
 
 
@@ -218,9 +218,12 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
     main = _main(report)
     unsure = [change.difference for change in main if not _is_significant(change) and change.difference.ci95]
     if unsure:
-        seen = min(max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure), 100.0)
-        text = f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions."
-        yield Line(text, further.larger(seen / 2))
+        widest = min((row.ci95 for row in unsure if row.ci95), key=lambda ends: ends[0])
+        seen = min(max(-widest[0], 0.01), 1.0)
+        text = (
+            f"Whether there is a smaller fall than {points(seen, digits_of(widest))} points: that takes more questions."
+        )
+        yield Line(text, further.larger(50 * seen))
     if "noise" not in rows and main:
         yield Line("Whether it is more than the model's own noise.", further.noise())
     if "attribution" not in rows and (commands := further.factorial()):

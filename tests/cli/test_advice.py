@@ -66,7 +66,20 @@ WHO: dict[str, tuple[str, ...]] = {
 NEXT = "mmdyn/tables/next_runs.py"
 PARTS = {
     ("mmdyn/tables/correction.py", "--judge"): "grade",
-    **{(NEXT, option): "eval" for option in ("--epochs", "--mode", "--context")},
+    **{
+        (NEXT, option): "eval"
+        for option in (
+            "--epochs",
+            "--mode",
+            "--context",
+            "--style",
+            "--shots",
+            "--limit",
+            "--policy",
+            "--prompt",
+            "--prices",
+        )
+    },
     **{(NEXT, option): "perturb" for option in ("--factorial", "--design", "--ops")},
     **{(NEXT, option): "plan" for option in ("--detect", "--pilot")},
 }
