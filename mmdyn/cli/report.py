@@ -15,7 +15,7 @@ from mmdyn.cli._tables import check, parts_of, table_groups, where_of
 
 if TYPE_CHECKING:
     from mmdyn.table import Part
-    from mmdyn.tables import Published, Report
+    from mmdyn.tables import Published, Report, TablePart
     from mmdyn.work import ProgressBar, RunFolder
 
 
@@ -55,7 +55,7 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
     page = "why" if with_why else "brief" if brief else "full" if full else "" if parts else "short"
     with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=given["quiet"]) as progress:
         found = _tabulate(folders, page, parts, by, given, published, progress)
-    plot(found, given)
+    plot(found.of_parts(_printed(found, page, len(parts))), given)
     write(_spelt(folders, found, page, form, len(parts)), form, given)
     _leave(found.of_parts(found.parts[: len(parts)]))
 
@@ -109,6 +109,13 @@ def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, as
     if form == "markdown":
         return FORMATS[form](found)
     return {"short": short_text, "full": full_text}[page](rest) + FORMATS[form](tables)
+
+
+def _printed(found: Report, page: str, asked: int) -> list[TablePart]:
+    """The tables that a page shows: short ones show no more than scores, contrasts, and what was asked for."""
+    short = page in ("short", "brief")
+    first = [part for part in found.parts[asked:] if not short or part.kind in ("scores", "contrasts")]
+    return [*first, *found.parts[:asked]]
 
 
 def _leave(found: Report) -> None:

@@ -1,5 +1,12 @@
 from .breakdown import Breakdown as Breakdown, field_of as field_of
 from .brief import brief_lines as brief_lines, doubts as doubts, full_text as full_text, short_text as short_text
+from .changes import (
+    Change as Change,
+    Scored as Scored,
+    changes_of as changes_of,
+    main_changes as main_changes,
+    scores_of as scores_of,
+)
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
 from .columns import Columns as Columns, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
@@ -40,15 +47,7 @@ from .run_state import (
     state_lines as state_lines,
 )
 from .scores import conditions_of as conditions_of
-from .summary import (
-    Change as Change,
-    Scored as Scored,
-    changes_of as changes_of,
-    main_changes as main_changes,
-    report as report,
-    scores_of as scores_of,
-    summary_parts as summary_parts,
-)
+from .summary import report as report, summary_parts as summary_parts
 from .table_names import named_table as named_table, named_tables as named_tables
 from .tabulation import tabulate as tabulate
 from .terminal import (
