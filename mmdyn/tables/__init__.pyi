@@ -46,7 +46,7 @@ from .summary import (
     summary_parts as summary_parts,
 )
 from .table_names import named_table as named_table, named_tables as named_tables
-from .tabulation import tabulate as tabulate
+from .tabulation import read_for as read_for, tabulate as tabulate, tabulate_columns as tabulate_columns
 from .terminal import (
     clean as clean,
     open_console as open_console,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -129,15 +129,61 @@ def tabulate(
             fit the records.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
-    named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
-    watchers = {
-        place: WATCHERS[type(part)](part, folders) for place, part in enumerate(named.parts) if type(part) in WATCHERS
-    }
+    parts = table.parts if isinstance(table, NamedTable) else table
+    columns, watched = read_for(folders, parts, facts=facts, progress=progress)
+    return tabulate_columns(columns, table, watched, published)
+
+
+def read_for(
+    runs: Sequence[RunFolder],
+    parts: Sequence[Part],
+    *,
+    facts: ModelFacts = MappingProxyType({}),
+    progress: ProgressBar | None = None,
+    watchers: Sequence[Watcher] = (),
+) -> tuple[Columns, dict[int, RowWatcher]]:
+    """Read every record once, for all that declarations need.
+
+    Args:
+        runs: opened runs.
+        parts: declarations.
+        facts: factors of models, as `read_model_facts` reads them.
+        progress: counts records.
+        watchers: what else looks at each record.
+
+    Returns:
+        The columns; and what watched the records for declarations that need more, by their indices.
+
+    Raises:
+        InputError, UserError: as `read_columns` does.
+    """
+    watched = {place: WATCHERS[type(part)](part, runs) for place, part in enumerate(parts) if type(part) in WATCHERS}
+    counted = [part for part in parts if not isinstance(part, ErrorKinds)]
     factors = [name for part in counted for name in (*_named(part), *part.where, *_needed(part))]
     measures = [name for part in counted for name in _measured(part)]
-    columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts, [*watchers.values()])
-    parts = [_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)]
+    every = [*watched.values(), *watchers]
+    return read_columns(runs, (*factors, *APART, "set"), measures, progress, facts, every), watched
+
+
+def tabulate_columns(
+    columns: Columns,
+    table: NamedTable | Sequence[Part],
+    watched: Mapping[int, RowWatcher] = MappingProxyType({}),
+    published: Published | None = None,
+) -> Report:
+    """Carry out declarations over records that `read_for` read for these among others.
+
+    Args:
+        columns: the records.
+        table: a named table, or declarations.
+        watched: what watched the records for them, by their indices.
+        published: the paper's own numbers.
+
+    Raises:
+        UserError: for a declaration that does not fit the records.
+    """
+    named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
+    parts = [_part(columns, part, watched.get(place)) for place, part in enumerate(named.parts)]
     parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
     return Report.of(columns, parts, named.title)
 
