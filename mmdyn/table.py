@@ -166,6 +166,11 @@ class FieldTests(Whole, frozen=True, kw_only=True):
     """Whether the change from standard to dynamic, over all chains, differs between the values of each field."""
 
 
+class Flips(Whole, frozen=True, kw_only=True):
+    """The questions that each chain turned from right to wrong or back: one for a question and chain, whatever the
+    number of draws."""
+
+
 class Repeats(Whole, frozen=True, kw_only=True):
     """What k tries at a question are worth (pass@k, majority@k, worst@k, consistency), over epochs and over draws; for
     1 and as many as there are where no k is named."""

@@ -1,4 +1,5 @@
 from .breakdown import Breakdown as Breakdown, field_of as field_of
+from .brief import brief_lines as brief_lines, doubts as doubts, full_text as full_text, short_text as short_text
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
 from .columns import Columns as Columns, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
@@ -22,6 +23,7 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
+from .pairing import EVEN as EVEN
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
@@ -34,6 +36,7 @@ from .run_state import (
     find_waiting as find_waiting,
     has_failed as has_failed,
     is_cut_off as is_cut_off,
+    state_lines as state_lines,
 )
 from .scores import conditions_of as conditions_of
 from .summary import (
@@ -55,6 +58,7 @@ from .terminal import (
     print_grid as print_grid,
     say as say,
 )
+from .why_page import Why as Why, explain as explain, why as why, why_lines as why_lines, why_parts as why_parts
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,

@@ -1,15 +1,21 @@
-"""A report in ten lines: scores, how much of them survives, and what to distrust."""
+"""A report in ten lines, on a page or two, and whole: scores, how much of them survives, and what to distrust."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
+from msgspec.structs import replace
+
+from mmdyn.table import Contrasts
 from mmdyn.tables.columns import FORM
-from mmdyn.tables.labels import condition_name, front_of, is_pooled, who_of
+from mmdyn.tables.formats import FORMATS, wrapped
+from mmdyn.tables.labels import condition_name, front_of, is_main, is_pooled, who_of
 from mmdyn.tables.results import Report
-from mmdyn.tables.rows import Row
+from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.run_state import state_lines
 from mmdyn.tables.summary import Change, Scored, changes_of, main_changes, scores_of
+from mmdyn.tables.tabulation import TITLES
 from mmdyn.tables.terminal import p_value, percent
 
 LINES = 10
@@ -114,3 +120,35 @@ def remarks(row: Row) -> list[str]:
     """What a reader must know of a contrast. The note on the corrected scale says that the form differs."""
     differs = [what for what in row.differs if what != FORM or row.scale != "corrected"]
     return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
+
+
+def short_text(report: Report) -> str:
+    """The ten lines, then scores, then the changes from standard to dynamic, one row a model and chain."""
+    left = [part for part in report.parts if part.kind not in ("scores", "contrasts") and part.rows]
+    others = sum(not _is_change(row) for row in report.rows("contrasts", "difference"))
+    parts = [_short(part) for part in report.parts if part.kind in ("scores", "contrasts")]
+    names = [f"{others} other contrasts"] * bool(others) + [part.title for part in left]
+    more = f"--full has the rest: {', '.join(names)}.\n" if names else ""
+    return _lines(brief_lines(report)) + "\n" + FORMATS["text"](report.of_parts(parts)) + more
+
+
+def full_text(report: Report) -> str:
+    """The ten lines, how far the runs are and what they took, and every table."""
+    sentences = [line for state in report.runs for line in state_lines(state)]
+    return _lines([*brief_lines(report), "", *sentences]) + "\n" + FORMATS["text"](report)
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in wrapped(lines))
+
+
+def _short(part: TablePart) -> TablePart:
+    """The part with main changes alone."""
+    if part.kind != "contrasts":
+        return part
+    title = part.title.replace(TITLES[Contrasts], "Changes from standard to dynamic")
+    return replace(part, title=title, rows=[row for row in part.rows if _is_change(row)])
+
+
+def _is_change(row: Row) -> bool:
+    return row.factors["factor"] == "variant" and is_main(row.factors)

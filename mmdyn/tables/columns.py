@@ -20,7 +20,7 @@ from mmdyn.sample import TaskType
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
-from mmdyn.tables.contexts import NAMES, place_of
+from mmdyn.tables.contexts import LEAK, NAMES, place_of
 from mmdyn.tables.factors import (
     BINNED,
     MAX_VALUES,
@@ -269,11 +269,13 @@ class _Builder:
         fields = {name: _recoded([_of_key(name, key, self._runs) for key in order], asked) for name in _OF_KEY}
         fields |= {"sample": _recoded(names, parents)}
         fields |= {name: codes.finish() for name, codes in self._fields.items()}
-        check_names(self._factors, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
+        named = [name for name in self._factors if name != LEAK]  # every report goes by it
+        check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
         return Columns(
-            question_fields=_tested(fields, self._facts), runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
+            question_fields=_tested(fields, self._facts),
+            runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
             flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},

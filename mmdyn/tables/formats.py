@@ -69,9 +69,14 @@ def _text(grid: Grid) -> Iterator[str]:
             cells = [word + gap if place < grid.labels else gap + word for word, gap, place in padded]
             yield f" {'  '.join(cells)}".rstrip()
             yield from [f" {'─' * (sum(widths[place] + 2 for place in taken) - 2)}"] * (number == 0)
-    notes = [clean(note) for note in grid.notes]
-    lines = [line for note in notes for line in note.wrap(console, room)] if console.file.isatty() else notes
-    yield from ("", *(line.plain.rstrip() for line in lines), "")
+    yield from ("", *wrapped(grid.notes), "")
+
+
+def wrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Lines broken at the terminal's width (or PLAIN_WIDTH)."""
+    console = open_console()
+    for line in lines:
+        yield from (part.plain.rstrip() for part in clean(line).wrap(console, console.width)) if line else ("",)
 
 
 def _markdown(grid: Grid) -> Iterator[str]:
@@ -105,7 +110,7 @@ def _latex(grid: Grid) -> Iterator[str]:
 
 def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tables], str]:
     def written(tables: Tables) -> str:
-        grids = (grid_of(part) for part in tables.parts)
+        grids = (grid_of(part) for part in tables.parts if part.rows or part.notes)
         titled = (grid._replace(title=": ".join(filter(None, (tables.title, grid.title)))) for grid in grids)
         return "".join(f"{line}\n" for grid in titled for line in lines(grid))
 

@@ -21,6 +21,9 @@ from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.rows import BY_RULES, Row, p_digits
 
 ALPHA = 0.05
+EVEN = 0.5
+"""A question is right where its mean score is above this, wrong where it is below, and neither at it."""
+
 SAME = 1e-9
 """Chance levels that differ by no more are one, summed in another order."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.frame import Frame, Framed
 from mmdyn.tables.charts import pick_chart, table_charts
@@ -44,6 +45,10 @@ class Report(Struct, Framed, frozen=True):
     def rows(self, kind: str, quantity: str = "") -> list[Row]:
         """The rows of all tables of a kind, such as scores or contrasts; of a quantity where one is named."""
         return rows_of(self.parts, kind, quantity)
+
+    def of_parts(self, parts: Sequence[TablePart]) -> Report:
+        """The same with other tables."""
+        return replace(self, parts=[*parts])
 
     def to_json(self) -> bytes:
         """The report as JSON text; equal runs give equal bytes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct, field
@@ -12,6 +13,9 @@ from mmdyn.work import ANSWERED_NOW, Reader, RunFolder, Scoring, score_kind, sco
 
 BY_JUDGE = "judge:"
 """How the `rule` of a score begins that a judge decided."""
+
+DECIDES = {"unsure": "on what rules do not settle", "wrong": "on what rules do not call right", "all": "on everything"}
+"""What judges decide on, by their mode."""
 
 SHOWN_FAILURES, SHOWN_CHARS = 20, 300
 
@@ -137,6 +141,34 @@ class RunState(Struct, frozen=True):
     def unjudged(self) -> bool:
         """Whether a judge owes verdicts: scores are under way, or those in force are not there for all answers."""
         return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
+
+
+def state_lines(state: RunState) -> Iterator[str]:
+    """How far a run is, what it took and how it was scored, in sentences."""
+    if state.asked < state.planned:
+        yield f"{state.name} is not finished: {state.asked} of {state.planned} asked so far."
+    if state.waiting:
+        yield f"{state.name}: {state.waiting}."
+    if state.unscored:
+        again = "`mmdyn score`, with the same --judge," if "+" in state.scorer else "`mmdyn score`"
+        yield f"{state.name}: {state.unscored} answers are not scored yet; {again} scores them."
+    if state.needs_judge and not state.waiting and "+" not in state.scorer:
+        ask = "`mmdyn score RUN --judge MODEL` asks one"
+        yield f"{state.name}: {state.needs_judge} answers need a judge and had none; {ask}."
+    if state.failed:
+        yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
+    if state.corrected:
+        said = "scored by another golden answer than their sample had when it was asked"
+        yield f"{state.name}: {said}: {state.corrected}."
+    for mode, count in state.skipped.items():
+        yield f"{state.name}: {count} samples could not be asked in mode {mode}."
+    for spent in state.spending:
+        if spent.prompt_tokens or spent.completion_tokens or spent.cost:
+            yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
+    if state.asked:
+        who = f"and by the judge {' and then '.join(state.judges)} ({DECIDES.get(state.judge_mode)})"
+        judged = who if state.judges else "without a judge"
+        yield f"{state.name}: scored by the policy {state.scorer.partition('+')[0]}, {judged}."
 
 
 class StateTally:

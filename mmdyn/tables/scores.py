@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from mmdyn.context import ALL, HINT, NONE, Context
 from mmdyn.stats import Ints
 from mmdyn.table import Scores
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.breakdown import reading_order
 from mmdyn.tables.columns import Columns, key_order
-from mmdyn.tables.contexts import IN_PART, LEAK, NAMES, NO, VARIES, YES
+from mmdyn.tables.contexts import IN_PART, LEAK, MEANINGS, NAMES, NO, VARIES, YES, known_context, place_of
 from mmdyn.tables.factors import Field
 from mmdyn.tables.keys import NOT_GIVEN, Key
 from mmdyn.tables.pairing import UNKNOWN
+
+LAID = {
+    NONE: "nothing",
+    "distractor": "as many other knowledge points as it has of its own",
+    "retrieved": "looked-up points",
+    "mixed": "its own and looked-up points",
+    "gold": "its own knowledge points",
+    HINT: "its own hint of that kind",
+    ALL: "all its hints",
+    "withheld": "nothing in place of its pictures",
+    "captioned": "their captions in place of its pictures",
+}
+"""What lies beside a question, by a context's source, or its family, and what becomes of its pictures."""
+
+WAYS = {
+    "inline": "…:inline = the model elaborates on the points before it answers",
+    "two-turn": "…:two-turn = the model writes on the points before it sees the question",
+}
+"""What the model is to do with points."""
+
+CHANCE_MEANS = (
+    "Chance is what guessing earns. A score corrected for chance is (score - chance) / (1 - chance) of each answer, 0"
+    " where it was refused or not read; that assumes that a model knows an answer or guesses."
+)
 
 STRONGER = (NOT_GIVEN, NO, IN_PART, YES)
 """How much the answer leaks, from least to most."""
@@ -93,3 +118,36 @@ def _rows(block: Block, axes: Sequence[str], key: tuple[str, ...], records: Ints
     if unread.values.any():
         share = round(float(np.average(unread.values, weights=unread.weights)), 6)
         yield block.row(axes, key, "unread", share, n=len(unread.values)), None
+
+
+def score_notes(block: Block, part: Scores) -> Iterator[str]:
+    """What the contexts are, and what the numbers mean, where there are any."""
+    keys = [block.columns.keys[place] for place in np.unique(block.columns.asked[block.records]).tolist()]
+    names = {key.context for key in keys}
+    if names - {NONE} and (said := _legend(names)):
+        yield f"Contexts (what lies beside the question): {said}."
+    if part.by in MEANINGS:
+        yield f"{part.by}: {MEANINGS[part.by]}."
+    if (block.columns.chance[block.records] > 0).any():
+        yield CHANCE_MEANS
+
+
+def _legend(names: Iterable[str]) -> str:
+    """What the contexts of these names lay beside a question, and what the model is to do with it; each is said
+    once."""
+    contexts = [context for context in map(known_context, sorted(names, key=place_of)) if context]
+    said = dict(pair for context in contexts for pair in _meanings(context))
+    ways = {context.elaborate for context in contexts if context.source}
+    return "; ".join(
+        [*(f"{name} = {meaning}" for name, meaning in said.items()), *(WAYS[way] for way in WAYS if way in ways)]
+    )
+
+
+def _meanings(context: Context) -> Iterator[tuple[str, str]]:
+    """Names that stand for all contexts which lay the same there, and what that is."""
+    if context.pictures != "shown":
+        yield Context(pictures=context.pictures).name, LAID[context.pictures]
+    if context.family == HINT:
+        yield (f"{HINT}:{ALL}", LAID[ALL]) if context.hint == ALL else (f"{HINT}:KIND", LAID[HINT])
+    elif context.source or context.pictures == "shown":
+        yield Context(context.source).name, LAID[context.source or NONE]

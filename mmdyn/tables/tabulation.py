@@ -19,6 +19,7 @@ from mmdyn.table import (
     Curves,
     ErrorKinds,
     FieldTests,
+    Flips,
     Gap,
     Ladder,
     Leaderboard,
@@ -41,6 +42,7 @@ from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.field_tests import field_rows
+from mmdyn.tables.flips import FlipWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
@@ -49,7 +51,7 @@ from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, p_digits
-from mmdyn.tables.scores import score_rows
+from mmdyn.tables.scores import score_notes, score_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -79,7 +81,7 @@ class RowWatcher(Watcher, Protocol):
         ...
 
 
-WATCHERS: dict[type, Callable[[Any, Sequence[RunFolder]], RowWatcher]] = {}
+WATCHERS: dict[type, Callable[[Any, Sequence[RunFolder]], RowWatcher]] = {Flips: FlipWatcher}
 """Declarations that need more of the records than the columns hold."""
 
 SPANS: dict[type[Analysis], tuple[str, ...]] = {
@@ -93,6 +95,7 @@ SPANS: dict[type[Analysis], tuple[str, ...]] = {
 TITLES: dict[type, str] = {
     Scores: "Scores",
     Contrasts: "Contrasts: b - a over the questions that both have",
+    Flips: "Flips: questions that a chain turned",
     FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
@@ -225,6 +228,8 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
     rows = adjusted(rows)
     notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
+    if isinstance(part, Scores):
+        notes += score_notes(Block(columns, measured, records, {}), part)
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mmdyn.tables.keys import NOT_GIVEN
 
-PLAIN_WIDTH = 160
+PLAIN_WIDTH = 100
 """Columns where the output is no terminal."""
 
 COMMON = ("run", "model", "set", "held")

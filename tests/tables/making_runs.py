@@ -15,7 +15,7 @@ from making import choice
 from mmdyn.keys import canonical, digest
 from mmdyn.record import Condition, Judgement, Record, Reply, Score, Usage
 from mmdyn.sample import Sample
-from mmdyn.tables import print_report
+from mmdyn.tables import Report, Row, print_report
 from mmdyn.work import (
     FAILURE,
     RECORD,
@@ -139,6 +139,35 @@ def judged_run(
                 store.put(score_kind(kind), record.key, canonical(settled))
     run.write_config(replace(run.config, scorer=kind, judges=(CHEAP, STRONG), judge_mode=mode))
     return run
+
+
+def rows(report: Report, kind: str, quantity: str, by: str = "", **factors: str) -> list[Row]:
+    """The rows of a quantity in the tables of a kind, by a field or of the whole, that have these factors."""
+    tables = [part for part in report.parts if (part.kind, part.by) == (kind, by)]
+    found = [row for part in tables for row in part.rows if row.quantity == quantity]
+    return [row for row in found if factors.items() <= row.factors.items()]
+
+
+def scores(report: Report, quantity: str = "score", by: str = "", **factors: str) -> list[Row]:
+    """The scores of conditions, or another number of them."""
+    return rows(report, "scores", quantity, by, **factors)
+
+
+def score(report: Report, quantity: str = "score", by: str = "", **factors: str) -> Row:
+    """That of the one condition that has these factors."""
+    (found,) = scores(report, quantity, by, **factors)
+    return found
+
+
+def changes(report: Report, quantity: str = "difference", by: str = "", **factors: str) -> list[Row]:
+    """The differences of contrasts, or another number of them."""
+    return rows(report, "contrasts", quantity, by, **factors)
+
+
+def change(report: Report, quantity: str = "difference", by: str = "", **factors: str) -> Row:
+    """That of the one contrast that has these factors."""
+    (found,) = changes(report, quantity, by, **factors)
+    return found
 
 
 def printed(what: Any, show: Callable[..., None] = print_report) -> list[str]:

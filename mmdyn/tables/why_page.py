@@ -1,0 +1,338 @@
+"""One page on why scores changed: what fell, through which change, above what noise, where, how sure, and what could
+not be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.html import html_table
+from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
+from mmdyn.tables.brief import doubts
+from mmdyn.tables.contexts import BASES
+from mmdyn.tables.field_tests import EQUAL
+from mmdyn.tables.labels import front_of, is_pooled, who_of
+from mmdyn.tables.next_runs import NextRuns
+from mmdyn.tables.results import Report
+from mmdyn.tables.rows import TOTAL, Row, TablePart
+from mmdyn.tables.summary import Change, changes_of, main_changes, summary_parts
+from mmdyn.tables.tabulation import tabulate
+from mmdyn.tables.terminal import p_value, percent
+from mmdyn.work import ProgressBar, RunFolder
+
+SIGNIFICANT = 0.05
+SHOWN = 6
+"""Names in a sentence; the others are counted."""
+
+WIDE = 1.0
+"""A share of wrong answers whose interval is as wide as this is not told."""
+
+TOLD = {"attribution": "shapley", "noise": "repetitions", "ladder": "of wrong answers", "curves": "area"}
+"""The quantity that an analysis has a value of where the records tell of it."""
+
+
+class Line(Struct, frozen=True):
+    """A sentence, and the commands that it advises, if any."""
+
+    text: str
+    commands: list[str] = []
+
+
+class Section(Struct, frozen=True):
+    """A question that the page answers, and its answer."""
+
+    title: str
+    lines: list[Line]
+
+
+class Why(Struct, frozen=True):
+    """The page, and the report that it rests on."""
+
+    title: str
+    sections: list[Section]
+    report: Report
+
+    @property
+    def tables(self) -> list[TablePart]:
+        """The analyses that tell something, and the tests of fields."""
+        return [part for part in self.report.parts if _tells(part)]
+
+    def to_json(self) -> bytes:
+        """The page as JSON text; equal runs give equal bytes."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+    def __repr__(self) -> str:
+        return "\n".join(why_lines(self))
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (section.title, line.text, "; ".join(line.commands)) for section in self.sections for line in section.lines
+        )
+        return html_table(("", "", "commands"), rows, self.title)
+
+
+def why(*runs: str | Path | RunFolder, progress: ProgressBar | None = None) -> Why:
+    """Say why the scores of runs changed (docs/howto/why.md).
+
+    Args:
+        runs: the folders that `mmdyn eval` made.
+        progress: counts the records as they are read.
+
+    Raises:
+        InputError: for a folder that is no run.
+    """
+    folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
+    return explain(tabulate(folders, why_parts(), progress=progress), folders)
+
+
+def why_parts() -> list[Part]:
+    """The declarations that the page rests on."""
+    return [*summary_parts(), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
+
+
+def explain(report: Report, runs: Sequence[RunFolder]) -> Why:
+    """The page of a report that has `why_parts`."""
+    found = {part.kind: part.rows for part in report.parts if part.kind in TOLD and _tells(part)}
+    names = ", ".join(run.name for run in runs)
+    return Why(f"Why the scores changed: {names}", _sections(report, found, NextRuns(runs)), report)
+
+
+def _tells(part: TablePart) -> bool:
+    if part.kind == "fieldtests":
+        return bool(part.rows)
+    return any(row.quantity == TOLD.get(part.kind) and row.value is not None for row in part.rows)
+
+
+def why_lines(page: Why) -> Iterator[str]:
+    """The page as lines of text."""
+    yield page.title
+    for section in page.sections:
+        yield from ("", section.title)
+        for line in section.lines:
+            yield f"  {line.text}"
+            yield from (f"    $ {command}" for command in line.commands)
+
+
+def _sections(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> list[Section]:
+    """The answers, in the order of a reader's questions; a question without one is left out."""
+    answers: dict[str, Iterator[Line]] = {
+        "What fell, and by how much": _fell(report),
+        "Through which change": _through(report, rows.get("attribution", [])),
+        "Above what noise": _above_noise(rows.get("noise", [])),
+        "What wrong answers lack": _lacking(rows.get("ladder", [])),
+        "How much change it bears": _bearing(rows.get("curves", [])),
+        "Where": _where(report.rows("fieldtests")),
+        "How sure": _sure(report),
+        "Open questions, and the run that answers each": _open(report, rows, further),
+    }
+    found = [Section(title, list(lines)) for title, lines in answers.items()]
+    return [section for section in found if section.lines]
+
+
+def _fell(report: Report) -> Iterator[Line]:
+    """The main change of each model on each set."""
+    for change in _main(report):
+        row = change.difference
+        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions. {_verdict(row)}")
+
+
+def _main(report: Report) -> list[Change]:
+    """The main changes that have a number."""
+    return [change for change in main_changes(report.parts) if change.value is not None]
+
+
+def _verdict(row: Row) -> str:
+    if row.p_adjusted is None or row.ci95 is None or row.value is None:
+        return "Too few questions to tell."
+    if row.p_adjusted < SIGNIFICANT:
+        return "The score fell." if row.value < 0 else "The score rose."
+    if row.ci95[0] <= -1:
+        return "No significant change; there are too few questions to rule any out."
+    ruled_out = f"a fall of more than {max(-100 * row.ci95[0], 0):.1f} points is ruled out"
+    return f"No significant change; {ruled_out}."
+
+
+def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
+    """Operators where a factorial set tells of them, else chains, the one that takes most first."""
+    if rows:
+        yield from _operators(rows)
+        return
+    silent, every = dict[str, list[str]](), changes_of(report.parts)
+    for whole in _main(report):
+        chains = [change for change in every if _is_chain_of(change, whole) and change.value is not None]
+        for change in sorted(filter(_is_significant, chains), key=lambda change: change.value or 0.0):
+            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {_change(change.difference)}.")
+        others = [change.factors["chain"] for change in chains if not _is_significant(change)]
+        if others:
+            silent.setdefault(_listed(others), []).append(front_of(whole.factors))
+    yield from (Line(f"{chains}: no significant change ({_listed(who)}).") for chains, who in silent.items())
+
+
+def _listed(names: list[str]) -> str:
+    """A few names, and how many more there are."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"
+
+
+def _is_chain_of(change: Change, whole: Change) -> bool:
+    chain = change.factors["factor"] == "variant" and change.is_main and not is_pooled(change.factors)
+    return chain and who_of(change.factors) == who_of(whole.factors)
+
+
+def _is_significant(change: Change) -> bool:
+    return _is_sure(change.difference)
+
+
+def _where(rows: list[Row]) -> Iterator[Line]:
+    """The fields between whose values the change differs, and how many were looked at."""
+    alike = dict[str, list[str]]()
+    for row in (row for row in rows if row.quantity == EQUAL and row.p_adjusted is not None):
+        field, who = row.factors["field"], front_of(row.factors)
+        if not _is_sure(row):
+            alike.setdefault(who, []).append(field)
+            continue
+        own = [one for one in rows if one.quantity == "difference" and one.factors["field"] == field]
+        order = sorted((one for one in own if front_of(one.factors) == who), key=lambda one: one.value or 0.0)
+        ends = " and ".join(f"{one.factors['value']} {percent(one.value, None, '+')}" for one in (order[0], order[-1]))
+        where = f"{who}: the change differs by {field}, between {ends} points"
+        yield Line(f"{where} (adjusted p {p_value(row.p_adjusted)}).")
+    for who, fields in alike.items():
+        yield Line(f"{who}: no significant difference by {_listed(sorted(fields))} (values of ten questions or more).")
+
+
+def _sure(report: Report) -> Iterator[Line]:
+    """How the numbers were made, and what to distrust."""
+    yield Line("Intervals are at 95 %, over questions and their groups; p is adjusted by Holm within each family.")
+    yield from (Line(f"Distrust: {doubt}.") for doubt in dict.fromkeys(doubts(report)))
+
+
+def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iterator[Line]:
+    """What these records cannot say, each with the run that would."""
+    main = _main(report)
+    unsure = [change.difference for change in main if not _is_significant(change) and change.difference.ci95]
+    if unsure:
+        seen = min(max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure), 100.0)
+        yield Line(
+            f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
+            [further.larger(seen / 2)],
+        )
+    if "noise" not in rows and main:
+        yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
+    if "attribution" not in rows and (commands := further.factorial()):
+        yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
+    if "ladder" not in rows:
+        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", further.ladder())
+    if "curves" not in rows and (commands := further.doses()):
+        yield Line("How much change it bears: no operator has several doses.", commands)
+    yield Line("Commands name models by their labels: add what was typed beside them, such as base_url.")
+
+
+def _change(row: Row) -> str:
+    return f"{percent(row.value, row.ci95, sign='+')} points, adjusted p {p_value(row.p_adjusted)}"
+
+
+def _operators(rows: list[Row]) -> Iterator[Line]:
+    """What each operator takes, beside what all take together, and the pairs that act otherwise than each alone."""
+    silent = dict[str, list[str]]()
+    for who, own in _by_who(rows, "operator").items():
+        whole = next((row for row in own if row.quantity == "whole"), None)
+        taking = sorted((row for row in own if row.quantity == "shapley"), key=lambda row: row.value or 0)
+        if whole is None or not taking:
+            continue
+        told = [f"{row.factors['operator']} {_told(row)}" for row in taking if _is_sure(row)]
+        others = [row.factors["operator"] for row in taking if not _is_sure(row)]
+        said = [f"all operators together {_told(whole)}, over {whole.n} questions that have every form", *told]
+        yield Line(f"{who}: {'; '.join(said)}.")
+        if others:
+            silent.setdefault(_listed(sorted(others)), []).append(who)
+        for row in own:
+            if row.quantity == "interaction" and _is_sure(row):
+                yield Line(f"{who}: {row.factors['operator']} together take {_told(row)} beyond what each takes.")
+    yield from (Line(f"{names}: no significant change ({_listed(who)}).") for names, who in silent.items())
+
+
+def _above_noise(rows: list[Row]) -> Iterator[Line]:
+    """What all chains flip to wrong beyond what asking again flips."""
+    rows = [row for row in rows if row.factors["figure"] == "right to wrong" and _is_whole(row, rows)]
+    for who, own in _by_who(rows, "chain", "figure").items():
+        flips = {row.quantity: row for row in own}
+        beyond = flips.get("difference")
+        if beyond is None or beyond.value is None:
+            continue
+        shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
+        verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not significantly more than noise"
+        if not flips["repetitions"].value:
+            verdict += ", which does not show where repeated replies never differ"
+        sides = f"of answers, variants turn {shares[0]} % from right to wrong, asking the same again {shares[1]} %"
+        yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
+
+
+def _of(rows: list[Row], quantity: str) -> list[Row]:
+    return [row for row in rows if row.quantity == quantity]
+
+
+def _is_whole(row: Row, rows: list[Row]) -> bool:
+    """Whether a row is over all chains, or over the one that there is."""
+    chains = {one.factors["chain"] for one in rows}
+    return row.factors["chain"] == TOTAL if TOTAL in chains else len(chains) == 1
+
+
+def _lacking(rows: list[Row]) -> Iterator[Line]:
+    """The shares of wrong answers by what they lack, and how many questions need no picture."""
+    for who, own in _by_who(rows, "rung").items():
+        shares = [row for row in own if row.quantity == "of wrong answers" and row.value is not None]
+        told = [f"{row.factors['rung']} {percent(row.value, row.ci95)} %" for row in shares if _is_narrow(row)]
+        if told:
+            yield Line(f"{who}, of wrong answers: {'; '.join(told)} ({shares[0].n} questions).")
+        if others := [row.factors["rung"] for row in shares if not _is_narrow(row)]:
+            yield Line(f"{who}: the intervals are too wide to tell the shares of {', '.join(others)}.")
+        for row in own:
+            if row.quantity == "needed no picture" and row.value:
+                yield Line(f"{who}: {row.value:.0f} of {row.n} questions need no picture ({row.note}).")
+
+
+def _is_narrow(row: Row) -> bool:
+    return bool(row.ci95 and row.ci95[1] is not None and row.ci95[1] - row.ci95[0] < WIDE)
+
+
+def _by_who(rows: list[Row], *inner: str) -> dict[str, list[Row]]:
+    """Rows by the model and what else they are kept apart by, in their order."""
+    found = dict[str, list[Row]]()
+    for row in rows:
+        who = ", ".join(
+            value for name, value in row.factors.items() if name not in inner and value not in BASES.values()
+        )
+        found.setdefault(who, []).append(row)
+    return found
+
+
+def _is_sure(row: Row) -> bool:
+    return row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT
+
+
+def _told(row: Row) -> str:
+    p = "" if row.p_adjusted is None else f", adjusted p {p_value(row.p_adjusted)}"
+    return f"{percent(row.value, row.ci95, sign='+')} points{p}"
+
+
+def _bearing(rows: list[Row]) -> Iterator[Line]:
+    """Of each operator whether the score falls along doses, and the dose at which half of it is lost."""
+    silent, slopes = dict[str, list[str]](), [row for row in rows if row.quantity.startswith("slope")]
+    halves = {tuple(row.factors.items()): row for row in _of(rows, "half dose")}
+    for trend in slopes:
+        half, operator = halves[tuple(trend.factors.items())], trend.factors["operator"]
+        who = next(iter(_by_who([trend], "operator", "level", "dose")))
+        if not _is_sure(trend):
+            silent.setdefault(operator, []).append(who)
+            continue
+        lost = f"half of it is lost at dose {half.value:g}" if half.value is not None else f"half of it: {half.note}"
+        between = (
+            f", between {half.ci95[0]:g} and {half.ci95[1]:g}" if half.value and half.ci95 and half.ci95[1] else ""
+        )
+        yield Line(f"{who}, {operator}: {trend.quantity} {_told(trend)}; {lost}{between} ({trend.note}).")
+    yield from (
+        Line(f"{name}: no significant change along its doses ({_listed(who)}).") for name, who in silent.items()
+    )
