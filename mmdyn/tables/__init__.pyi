@@ -1,11 +1,19 @@
+from .blocks import Block as Block
 from .breakdown import Breakdown as Breakdown, field_of as field_of
-from .brief import brief_lines as brief_lines, doubts as doubts, full_text as full_text, short_text as short_text
+from .brief import (
+    brief_lines as brief_lines,
+    doubts as doubts,
+    full_text as full_text,
+    remarks as remarks,
+    short_text as short_text,
+)
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
 from .columns import Columns as Columns, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
+from .flips import TO_WRONG as TO_WRONG
 from .formats import FORMATS as FORMATS, print_report as print_report, safe_cell as safe_cell
 from .grid import grid_of as grid_of
-from .keys import POOLED as POOLED, Key as Key
+from .keys import NOT_GIVEN as NOT_GIVEN, POOLED as POOLED, ZERO as ZERO, Key as Key
 from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
 from .measurements import (
