@@ -53,7 +53,8 @@ class Block(NamedTuple):
         found = dict[Key, Ints]()
         for dropped in (each for count in range(len(several) + 1) for each in combinations(several, count)):
             kept = [axis for axis in axes if axis not in dropped]
-            for values, records in split(self.columns, self.records, kept).items():
+            own = self.columns.over_chains(self.records) if "chain" in dropped else self.records
+            for values, records in split(self.columns, own, kept).items():
                 named = dict(zip(kept, values, strict=True))
                 found[tuple(named.get(axis, TOTAL) for axis in axes)] = records
         return {key: found[key] for key in sorted(found, key=lambda key: self.order(axes, key))}

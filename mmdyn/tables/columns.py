@@ -37,6 +37,9 @@ from mmdyn.tables.measures import measure
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
+FEW = 10
+"""Independent questions, or groups of questions, that a chain needs to be a part of what is told over all chains."""
+
 MOST_TESTED = 20
 """Values of a field whose changes are compared, at most."""
 
@@ -63,9 +66,10 @@ class Watcher(Protocol):
 class Columns(Struct, frozen=True, kw_only=True):
     """All records of some runs.
 
-    keys: the conditions, of which `asked` has each record's index. Also of each record: the codes of `fields`, its
-        `parents` index, the (value, weight) rows of `worth` by measure, `chance` (NaN where not known), `flags`,
-        `draws` and `sides` (what was asked: form, turns and pictures).
+    keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
+        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains.
+    Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
+        (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
     clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id.
     facts: factors that the user gave of models. question_fields: the fields that questions have, with 2 to MOST_TESTED
         values. states, failures: how far the runs are, and the first failed records.
@@ -73,6 +77,8 @@ class Columns(Struct, frozen=True, kw_only=True):
 
     runs: dict[str, RunFolder]
     keys: list[Key]
+    pools: Ints
+    pooled: NDArray[np.bool_]
     asked: Ints
     fields: dict[str, Field]
     parents: Ints
@@ -96,6 +102,10 @@ class Columns(Struct, frozen=True, kw_only=True):
         if len(found.values) > MAX_VALUES:
             raise UserError(f"the factor {name!r} has {len(found.values)} values: go by one of {MAX_VALUES} at most")
         return found
+
+    def over_chains(self, records: Ints) -> Ints:
+        """Those of some records that are a part of what is told over all chains."""
+        return records[self.pooled[self.asked[records]]]
 
     def parent_field(self, name: str) -> Field:
         """A field of each parent: as its standard question has it, else as its first variant. A variant may be of
@@ -124,6 +134,7 @@ class Cell(NamedTuple):
     counts: dict[str, int]
     bounded: bool
     asked: Ints
+    chains: int = 1
 
     def only(self, places: NDArray[Any]) -> Cell:
         """Some of the parents, by their places or a mask."""
@@ -273,17 +284,30 @@ class _Builder:
         check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
+        labels = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
+        every = {pool: place for place, pool in enumerate(dict.fromkeys(key.pool or key for key in order))}
+        pools = np.array([every[key.pool or key] for key in order], np.int64)
+        scored = ~(np.asarray(self._flags["failed"]) | np.asarray(self._flags["unscored"])).astype(np.bool_)
         return Columns(
-            question_fields=_tested(fields, self._facts),
+            question_fields=_tested(fields, self._facts), pools=pools,
+            pooled=_pooled(order, pools, asked[scored], labels[parents[scored]]),
             runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
             flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
             sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
-            clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))),
-            groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
+            clusters=labels, groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
             failures=self._failures,
         )  # fmt: skip
+
+
+def _pooled(keys: Sequence[Key], pools: Ints, asked: Ints, clusters: Ints) -> NDArray[np.bool_]:
+    """Which conditions are a part of what is told over all chains: of several chains those that were answered for FEW
+    independent questions or groups, or all where none was."""
+    sizes = np.array([len(np.unique(clusters[asked == place])) for place in range(len(keys))])
+    largest = np.zeros(len(keys), np.int64)
+    np.maximum.at(largest, pools, sizes)
+    return (sizes >= FEW) | (largest[pools] < FEW)
 
 
 def _tested(fields: Mapping[str, Field], facts: Collection[str]) -> list[str]:
@@ -377,22 +401,48 @@ def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[st
 
 
 def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
-    """The parents of some records."""
+    """The parents of some records. Over several chains each chain weighs the same, whatever number of parents has it,
+    so that the mean is that of the chains' means."""
     values, weights = columns.worth[measured][:, records]
     told = ~np.isnan(values)
     kept = records[told]
     least = least_corrected(columns.chance[kept]) if measured == "corrected" else np.zeros(len(kept))
     many = len(columns.keys)
-    each, found = columns.parents[kept] * many + columns.asked[kept], list[Floats]()
+    each = columns.parents[kept] * many + columns.asked[kept]
+    keys, _, worth = group_means(each, weights[told], weights[told])
+    shares, chains = _shares(columns, keys, worth)
+    found = list[Floats]()
     for column in (values[told], columns.chance[kept], least):
-        keys, means, worth = group_means(each, column, weights[told])
-        ids, parent_means, parent_weights = group_means(keys // many, means, worth)
+        means = group_means(each, column, weights[told])[1]
+        pools, places = np.unique(keys // many * many + columns.pools[keys % many], return_inverse=True)
+        total = np.bincount(places, shares, len(pools))
+        of_pool = np.bincount(places, shares * means, len(pools)) / total
+        ids, parent_means, parent_weights = group_means(pools // many, of_pool, total)
         found.append(parent_means)
     bounded = bool(columns.flags["bounded"][records].any())
     return Cell(
         ids, ids, found[0], parent_weights, found[1], np.minimum(found[2], found[0]), counts_of(columns, records),
-        bounded, np.unique(columns.parents[records]),
+        bounded, np.unique(columns.parents[records]), chains,
     )  # fmt: skip
+
+
+def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
+    """What each parent under each condition weighs, and the most chains that are pooled.
+
+    W_c is the sum of the weights of chain c, C the number of chains that are pooled, and S the sum of the parents' mean
+    weights; under chain c a parent weighs w S / (C W_c), which is w where there is one chain.
+    """
+    many = len(columns.keys)
+    asked = keys % many
+    pools = columns.pools[asked]
+    sums = np.bincount(asked, worth, many)
+    counts = np.bincount(columns.pools[np.unique(asked)], minlength=many)
+    most = int(counts.max(initial=1))
+    if most == 1:
+        return worth, most
+    each, mean_worth, _ = group_means(pools * len(columns.names) + keys // many, worth, np.ones(len(worth), np.float64))
+    total = np.bincount(each // len(columns.names), mean_worth, many)
+    return worth * total[pools] / (counts[pools] * sums[asked]), most
 
 
 def counts_of(columns: Columns, records: Ints) -> dict[str, int]:

@@ -27,7 +27,7 @@ OF_SCORES, OF_CONTRASTS = ("truncated", "unparsed", "refused"), ("variants_left_
 HEADS = {"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"}
 """What quantities of scores and contrasts are called."""
 
-SIDES = ("a", "b")
+SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
 SIGNED = ("difference", "raw difference", "slope", "shapley", "whole", "interaction", "log odds")
 SHOWN = 3
 
@@ -85,8 +85,8 @@ def _labels(factors: Mapping[str, str], across: str) -> dict[str, str]:
 def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]]) -> Iterator[tuple[str, list[Word]]]:
     """The columns of numbers, each with the paper's beside it where it has any."""
     there = dict.fromkeys(name for line in lines.values() for name in line)
-    known = [name for name in part.columns if name in there]
-    for name in [*known, *(name for name in there if name not in part.columns)]:
+    known = [name for name in part.columns or FIRST if name in there]
+    for name in [*known, *(name for name in there if name not in known)]:
         rows = [line.get(name) for line in lines.values()]
         head = HEADS.get(name, name) if part.kind in ("scores", "contrasts") else name
         yield head, [_word(row, bare=part.kind == "contrasts" and name in SIDES) for row in rows]

@@ -30,9 +30,16 @@ def contrast_name(factors: Mapping[str, str]) -> str:
     return f"{a} {ARROW} {b}" + f" ({shared})" * (shared != "standard")
 
 
+def is_usual(factors: Mapping[str, str]) -> bool:
+    """Whether all that both sides of a contrast share is as usual, whatever the variant and its chain."""
+    held = [name for name in BASES if name not in ("variant", factors["factor"])]
+    return all(factors.get(name, BASES[name]) == BASES[name] for name in held)
+
+
 def is_main(factors: Mapping[str, str]) -> bool:
-    """Whether a contrast answers a main question: all else is as usual, whatever the chain."""
-    return all(factors.get(name, base) == base for name, base in BASES.items() if name != factors["factor"])
+    """Whether a contrast answers a main question: all else is as usual, of standard questions or between them and
+    variants."""
+    return is_usual(factors) and (factors["factor"] == "variant" or factors["variant"] == BASES["variant"])
 
 
 def is_pooled(factors: Mapping[str, str]) -> bool:

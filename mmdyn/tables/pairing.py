@@ -35,7 +35,7 @@ UNKNOWN = "these scores do not say what guessing earns, so that nothing is corre
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
-RAW = "raw difference"
+RAW, STANDARD = "raw difference", "standard"
 
 
 class Pair(NamedTuple):
@@ -139,10 +139,32 @@ class Pair(NamedTuple):
 
 
 def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
-    """The cells of two sides, over what both have."""
+    """The cells of two sides, over what both have. Chains weigh the same over what is compared; the side without
+    chains carries the weights of the other."""
+    if not grouped:
+        sides = _both(block, sides)
     a, b = (by_group(block, cell) if grouped else cell for cell in map(block.cell, sides))
     _, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-    return a.only(in_a), b.only(in_b)
+    a, b = a.only(in_a), b.only(in_b)
+    if a.chains == b.chains:
+        return a, b
+    weights = a.weights if a.chains > b.chains else b.weights
+    return a._replace(weights=weights), b._replace(weights=weights)
+
+
+def _both(block: Block, sides: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """The records of the parents that have a value on both sides; where both are over chains, under the same chain."""
+    columns = block.columns
+    values = columns.worth[block.measured][0]
+    codes = [columns.parents[side] for side in sides]
+    chains = columns.field("chain").codes
+    if all(len(np.unique(chains[side])) > 1 for side in sides):
+        many = len(columns.field("chain").values)
+        codes = [parents * many + chains[side] for parents, side in zip(codes, sides, strict=True)]
+    told = [code[~np.isnan(values[side])] for code, side in zip(codes, sides, strict=True)]
+    shared = np.intersect1d(*told)
+    a, b = (side[np.isin(code, shared)] for code, side in zip(codes, sides, strict=True))
+    return a, b
 
 
 def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
@@ -184,9 +206,16 @@ def _tested(block: Block, a: Cell, b: Cell) -> Difference:
 
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
-    """The rows of a block of a Paired: both sides, their difference, and of groups what became of each."""
+    """The rows of a block of a Paired: both sides, their difference, and of groups what became of each. Standard
+    questions stand beside each chain, as they have none."""
+    chainless = part.factor == "variant" and "chain" in part.by
+    place = part.by.index("chain") if chainless else 0
+    wide = block.spans(part.by[:place] + part.by[place + 1 :]) if chainless else {}
     for key, records in block.spans(part.by).items():
-        sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
+        if chainless and key[place] == NOT_GIVEN:
+            continue
+        every = wide[key[:place] + key[place + 1 :]] if chainless else records
+        sides = [block.at(every if value == STANDARD else records, part.factor, value) for value in (part.a, part.b)]
         pair = Pair.of(block, sides[0], sides[1], grouped=part.pair == "group")
         yield from pair.rows(part.by, key, (part.a, part.b))
         if pair.grouped and len(pair.a.ids):

@@ -64,7 +64,7 @@ def conditions_of(block: Block) -> dict[Key, Ints]:
     asked = columns.asked[block.records]
     found = {columns.keys[place]: block.records[asked == place] for place in np.unique(asked).tolist()}
     for key, records in found.items():
-        if key.pool:
+        if key.pool and columns.pooled[columns.keys.index(key)]:
             pools.setdefault(key.pool, []).append(records)
     found |= {pool: np.concatenate(chains) for pool, chains in pools.items() if len(chains) > 1}
     return {key: found[key] for key in sorted(found, key=key_order(columns.runs))}

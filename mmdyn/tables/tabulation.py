@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
-from msgspec.structs import replace
 
-from mmdyn.stats import Ints, holm
+from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
     Attribution,
@@ -41,6 +40,7 @@ from mmdyn.tables.contrasts import contrast_rows
 from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.families import adjusted, adjusted_contrasts
 from mmdyn.tables.field_tests import field_rows
 from mmdyn.tables.flips import FlipWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
@@ -50,7 +50,7 @@ from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
 from mmdyn.tables.results import Report
-from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, p_digits
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
 from mmdyn.tables.scores import score_notes, score_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
@@ -107,6 +107,7 @@ ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (forms.py)."""
 
 WHOLE = ("score", "corrected", "unread")
+STANDARD = {"variant": ("standard",)}
 
 
 def tabulate(
@@ -210,11 +211,17 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         return error_part(columns.runs, part)
     axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
+    if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.where:
+        # Standard questions have no chain, and stand beside each.
+        beside, _ = records_where(columns, {n: v for n, v in part.where.items() if n != "chain"} | STANDARD)
+        records, missing = np.union1d(records, beside), ""
     if isinstance(part, Paired):
         sides = split(columns, records, [part.factor])
         lacking = [side for side in (part.a, part.b) if (side,) not in sides]
         missing = missing or (records_where(columns, {part.factor: (lacking[0],)})[1] if lacking else "")
         records = np.concatenate([sides[side,] for side in (part.a, part.b)]) if not lacking else records[:0]
+    if not isinstance(part, Analysis | Whole) and "chain" not in (*axes, *part.where):
+        records = columns.over_chains(records)
     # A declaration that has rows by models unless it says otherwise averages over them where it does.
     candidates = () if isinstance(part, Whole) else APART if isinstance(part, Pivot) else APART[1:]
     apart = _apart(columns, records, axes, candidates)
@@ -226,7 +233,7 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
     ]
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
-    rows = adjusted(rows)
+    rows = _adjusted(part, rows)
     notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
     if isinstance(part, Scores):
         notes += score_notes(Block(columns, measured, records, {}), part)
@@ -245,10 +252,11 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     return TablePart(kind, title, "quantity", rows, notes, by=by)
 
 
-def adjusted(rows: Sequence[Row]) -> list[Row]:
-    """Rows with p adjusted by Holm's method over all of them."""
-    found = [p and p_digits(p) for p in holm([row.p for row in rows])]
-    return [replace(row, p_adjusted=p) for row, p in zip(rows, found, strict=True)]
+def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
+    """Rows with p adjusted within their families: one a table, where not said otherwise."""
+    if isinstance(part, Contrasts) and not part.by:
+        return adjusted_contrasts(rows)
+    return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
 
 
 def _title(part: Counted, axes: Sequence[str]) -> str:
@@ -281,9 +289,10 @@ def _named(part: Counted) -> list[str]:
 
 def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """What else must be kept apart, as a cell would average over it: models and conditions, and runs where a question
-    is in several."""
-    found = list[str]()
-    for name in (name for name in candidates if name not in axes and len(records)):
+    is in several. Where chains are named, so are variants: a mean over chains is of no standard question."""
+    forced = ["variant"] * ("chain" in axes and "variant" in candidates and "variant" not in axes)
+    found = [name for name in forced if len(split(columns, records, [name])) > 1]
+    for name in (name for name in candidates if name not in (*axes, *found) and len(records)):
         codes = [columns.fields[axis].codes[records] for axis in (*axes, *found)]
         codes += [columns.parents[records]] if name == "run" else []
         if _distinct([*codes, columns.fields[name].codes[records]]) > _distinct(codes):
