@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 import yaml
+from tracked import ROOT, tracked
 
-ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+FORMS = tracked(".github/ISSUE_TEMPLATE/*.yml")
 
 
 def parsed(file: Path) -> dict[str, Any]:

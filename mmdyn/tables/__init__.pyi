@@ -5,10 +5,12 @@ from .brief import (
     doubts as doubts,
     full_text as full_text,
     remarks as remarks,
+    score_text as score_text,
     short_text as short_text,
+    unread_of as unread_of,
 )
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
-from .columns import Columns as Columns, read_columns as read_columns
+from .columns import Columns as Columns, Watcher as Watcher, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
 from .flips import TO_WRONG as TO_WRONG
 from .formats import FORMATS as FORMATS, print_report as print_report, safe_cell as safe_cell
@@ -16,6 +18,7 @@ from .grid import grid_of as grid_of
 from .keys import NOT_GIVEN as NOT_GIVEN, POOLED as POOLED, ZERO as ZERO, Key as Key
 from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
+from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
     METHOD as METHOD,
     Calibration as Calibration,
@@ -36,7 +39,7 @@ from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
 from .results import Report as Report
-from .rows import Row as Row, TablePart as TablePart, rows_of as rows_of
+from .rows import TOTAL as TOTAL, Row as Row, TablePart as TablePart, rows_of as rows_of
 from .run_state import (
     BY_JUDGE as BY_JUDGE,
     Spending as Spending,
@@ -79,15 +82,10 @@ from .win_rates import (
 from .wrong_answers import (
     Design as Design,
     ErrorLabel as ErrorLabel,
-    ErrorRow as ErrorRow,
     Kind as Kind,
     Wrong as Wrong,
-    count_errors as count_errors,
     draw as draw,
-    find_errors as find_errors,
     keep_design as keep_design,
     label_kind as label_kind,
-    print_counts as print_counts,
-    print_errors as print_errors,
     survey as survey,
 )

@@ -10,13 +10,14 @@ from msgspec.structs import replace
 from mmdyn.table import Contrasts
 from mmdyn.tables.columns import FORM
 from mmdyn.tables.formats import FORMATS, wrapped
+from mmdyn.tables.guessing import key_lines, position_lines
 from mmdyn.tables.labels import condition_name, front_of, is_main, is_pooled, who_of
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.run_state import state_lines
 from mmdyn.tables.summary import Change, Scored, changes_of, main_changes, scores_of
 from mmdyn.tables.tabulation import TITLES
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 
 LINES = 10
 FEW, WIDE = 30, 0.2
@@ -33,7 +34,7 @@ def brief_lines(report: Report) -> list[str]:
     best = sorted(rows, key=lambda who: -(rows[who][0].score.value or 0))
     found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
     for who in best:
-        scores = [f"{condition_name(one.factors)} {_percent(one.score)}" for one in _few(rows[who])]
+        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who])]
         told.append([f"{front_of(rows[who][0].factors)}: {'; '.join(scores)}", *_drops(report, who)])
     room = LINES - 1 - bool(found)
     told = told if sum(map(len, told)) <= room else [block[:2] for block in told]
@@ -48,8 +49,10 @@ def brief_lines(report: Report) -> list[str]:
     return lines
 
 
-def _percent(row: Row) -> str:
-    return percent(row.value, row.ci95)
+def score_text(row: Row) -> str:
+    """A score with its interval, and between what it lies once a judge has seen the answers that wait."""
+    judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
+    return percent(row.value, row.ci95) + (f" (between {' and '.join(judged)} once judged)" if judged else "")
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
@@ -73,12 +76,22 @@ def _drops(report: Report, who: tuple[str, ...]) -> Iterator[str]:
 
 
 def _told(change: Change) -> str:
-    scale = ""
+    row, scale = change.difference, ""
     if change.raw is not None:
-        scale = f" corrected for chance ({100 * (change.raw.value or 0):+.1f} raw)"
-    row = change.difference
+        scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
-    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
+    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+
+
+def unread_of(change: Change) -> str:
+    """What a sentence about a change says of replies that were not read; empty where all were."""
+    if not any(change.unread):
+        return ""
+    before, after = (f"{percent(share, None)} %" for share in change.unread)
+    told = f"; unread: {before} of the answers before, {after} after"
+    if change.read is None:
+        return told
+    return f"{told}; where both were read {percent(change.read.value, change.read.ci95, '+')} ({change.read.n} pairs)"
 
 
 def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
@@ -105,8 +118,10 @@ def doubts(report: Report) -> Iterator[str]:
         yield f"{failed} answers failed, and are left out of every number"
     main = main_changes(report.parts)
     yield from _few_questions(main)
+    said = "; ".join(change.difference.note for change in main)
+    yield from (line for _, line in position_lines(report.parts) if line not in said)
     if waiting := sum(state.needs_judge for state in report.runs):
-        yield f"{waiting} answers need a judge and had none: scores with open answers are lower bounds"
+        yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
     for change in main:
         a, b = (change.factors[side] for side in ("a", "b"))
         yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))
@@ -114,6 +129,7 @@ def doubts(report: Report) -> Iterator[str]:
     if weak:
         yield f"the variants of {', '.join(weak)} are weak: they hardly differ from their parents"
     yield from (f"{row.factors['set']}: {row.note}" for row in report.rows("meaningjudges", "kept") if row.note)
+    yield from key_lines(report.parts)
 
 
 def remarks(row: Row) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,12 @@ from mmdyn.record import Record
 from mmdyn.sample import Answer, Sample, from_json
 from mmdyn.stats import Ints
 from mmdyn.table import Flips
-from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.tables.blocks import Block, Numbered, RowWatcher
 from mmdyn.tables.contrasts import Sides, find_sides
 from mmdyn.tables.keys import POOLED, Key
 from mmdyn.tables.labels import ARROW
 from mmdyn.tables.pairing import EVEN
+from mmdyn.tables.rows import Row
 from mmdyn.tables.scores import conditions_of
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
@@ -37,10 +39,10 @@ class _Flip(NamedTuple):
     records: tuple[Ints, Ints]
 
 
-class FlipWatcher:
+class FlipWatcher(RowWatcher):
     """Which sample each record is of, and what was read in its reply."""
 
-    def __init__(self, part: Flips, runs: Sequence[RunFolder]) -> None:
+    def __init__(self, part: Flips, runs: Mapping[str, RunFolder]) -> None:
         self._samples, self._sample = dict[tuple[str, str], int](), array("i")
         self._answers, self._read = dict[str, int](), array("i")
 
@@ -63,6 +65,11 @@ class FlipWatcher:
                         samples[place] = from_json(stored, Sample)
         for flip in found:
             yield from self._rows(block, flip, samples)
+
+    def notes(self, rows: Sequence[Row]) -> Sequence[str]:
+        """How many there are of each kind."""
+        ways = Counter(row.factors["direction"] for row in rows if row.quantity == "a score")
+        return [", ".join(f"{number} {way}" for way, number in ways.items()) or "no question was turned"]
 
     def _rows(self, block: Block, flip: _Flip, samples: dict[int, Sample]) -> Iterator[Numbered]:
         columns, answers = block.columns, [*self._answers]

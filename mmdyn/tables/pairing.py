@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
@@ -12,29 +12,38 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.record import Scale
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.stats import (
+    TOO_FEW_NOTE,
+    Difference,
+    Floats,
+    Ints,
+    group_means,
+    holm,
+    mean_of,
+    paired_difference,
+    paired_difference_between,
+)
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Key, Numbered
-from mmdyn.tables.columns import Cell, Columns, counts_of
+from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
 from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.tables.rows import BY_RULES, Row, p_digits
+from mmdyn.tables.rows import Row, p_digits
 
 ALPHA = 0.05
 EVEN = 0.5
 """A question is right where its mean score is above this, wrong where it is below, and neither at it."""
 
-SAME = 1e-9
-"""Chance levels that differ by no more are one, summed in another order."""
-
 CORRECTED = (
     "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
-    " answer has less than 0, so that it can lie beyond 100 points"
+    " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
+    " chance, and can fall here without losing anything it knows"
 )
 UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
+READ = "difference where read"
 RAW, STANDARD = "raw difference", "standard"
 
 
@@ -68,7 +77,8 @@ class Pair(NamedTuple):
         scaled = block._replace(measured="corrected") if scale == "corrected" else block
         on_scale = _shared(scaled, (a, b), grouped=grouped) if scale == "corrected" else cells
         kept = np.isin(cells[0].ids, on_scale[0].ids)
-        lacking = np.concatenate([_lacking(block.columns, records, cells[0].parents) for records in (a, b)])
+        compared = [_are_paired(block.columns, records, cells[0].ids, grouped=grouped) for records in (a, b)]
+        lacking = np.concatenate([_lacking(block.columns, *side) for side in zip((a, b), compared, strict=True)])
         empty = ALL_GUESSED if len(cells[0].ids) else NO_PAIR
         raw = (cells[1].values - cells[0].values)[kept]
         return cls(scaled, *on_scale, raw, (a, b), lacking, scale, note, empty, grouped)
@@ -85,6 +95,12 @@ class Pair(NamedTuple):
         """b - a; None without a pair."""
         return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
 
+    def unread(self, records: Ints) -> float:
+        """The share of one side's compared answers that were refused or not read."""
+        columns = self.block.columns
+        counts = counts_of(columns, records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)])
+        return (counts["unparsed"] + counts["refused"]) / counts["answers"] if counts["answers"] else 0.0
+
     def rows(
         self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
         differs: tuple[str, ...] = (), *, comparable: bool = True,
@@ -93,25 +109,34 @@ class Pair(NamedTuple):
 
         comparable: whether the two can be compared at all; if not `notes` say why, and there is no number.
         """
-        counts = [self._counts(records) for records in self.records]
-        for name, cell, count in zip(names, (self.a, self.b), counts, strict=True):
-            yield self.block.mean_row(axes, key, name, cell._replace(counts=count), scale=self.scale), cell
+        sides = [self._told(cell, records) for cell, records in zip((self.a, self.b), self.records, strict=True)]
+        for name, cell in zip(names, sides, strict=True):
+            yield self.block.mean_row(axes, key, name, cell, scale=self.scale), cell
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
-        more: dict[str, Any] = {name: counts[0][name] + counts[1][name] for name in counts[0]}
+        more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
         more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
-        more |= {"scale": self.scale, "differs": differs}
+        more |= self._dropped() | {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
         if found is None:
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
             yield self.block.row(axes, key, "difference", None, **more), None
             return
-        told = dict.fromkeys(notes, True) | {self.note: bool(self.note), BY_RULES: self._bounded()}
+        told = dict.fromkeys(notes, True) | {self.note: bool(self.note)}
+        more |= judged_of(self.a, self.b, self.weights)
         known = [note for note, holds in told.items() if holds]
         yield difference_row(self.block, axes, key, found, known, **more), None
         if self.scale == "corrected":
             raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    def _dropped(self) -> dict[str, int]:
+        """How many variants of the compared parents were not made, by reason."""
+        columns, found = self.block.columns, Counter[str]()
+        keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
+        for (reason, key), counts in columns.dropped.items():
+            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
+        return dict(found)
 
     @property
     def weights(self) -> Floats:
@@ -123,19 +148,13 @@ class Pair(NamedTuple):
         groups = self.block.columns.groups[parents]
         return np.unique(groups[groups >= 0] if self.grouped else parents)
 
-    def _compared(self, records: Ints) -> Ints:
-        """Those of some records that are of pairs."""
-        parents = self.block.columns.parents[records]
-        return records[np.isin(self.block.columns.groups[parents] if self.grouped else parents, self.a.ids)]
-
-    def _counts(self, records: Ints) -> dict[str, int]:
-        """Of compared records; all that failed, or have no score."""
-        every = counts_of(self.block.columns, records)
-        return counts_of(self.block.columns, self._compared(records)) | {n: every[n] for n in ("failed", "unscored")}
-
-    def _bounded(self) -> bool:
-        flags = self.block.columns.flags["bounded"]
-        return self.block.measure.bound and any(flags[self._compared(records)].any() for records in self.records)
+    def _told(self, cell: Cell, records: Ints) -> Cell:
+        """A side with the counts of its compared records, and of all that failed or have no score."""
+        columns = self.block.columns
+        compared = records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)]
+        every = counts_of(columns, records)
+        counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
+        return cell._replace(counts=counts)
 
 
 def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
@@ -168,27 +187,37 @@ def _both(block: Block, sides: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
 
 
 def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
-    """The scale on which guessing makes no difference between two cells of the same ids, and what to know of it."""
+    """The scale of the set, on which guessing makes no difference between two cells of the same ids, and what to know
+    of it."""
     if block.measured != "score":
         return "", ""
-    unknown = bool(np.isnan(a.chance + b.chance).any())
-    if unknown or np.allclose(a.chance, b.chance, rtol=0, atol=SAME):
-        return "raw", UNKNOWN if unknown else ""
-    return "corrected", CORRECTED
+    if np.isnan(a.chance + b.chance).any():
+        return "raw", UNKNOWN
+    if not block.columns.corrected[a.parents].any():
+        return "raw", ""
+    alike = np.allclose(a.chance, b.chance, rtol=0, atol=SAME)
+    return "corrected", "" if alike else CORRECTED
 
 
-def _lacking(columns: Columns, records: Ints, parents: Ints) -> Ints:
-    """Each of these parents as many times as it lacks an answered variant: of a chain and a draw that any parent
+def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) -> NDArray[np.bool_]:
+    """Whether the parents, or groups, of some records are among these."""
+    parents = columns.parents[records]
+    return np.isin(columns.groups[parents] if grouped else parents, ids)
+
+
+def _lacking(columns: Columns, records: Ints, paired: NDArray[np.bool_]) -> Ints:
+    """The parent of each variant that pairs lack an answer of: of a chain and a draw that any parent of their set
     has."""
-    found, keys = np.zeros(len(columns.names), np.int64), columns.asked[records]
-    answered = ~(columns.flags["failed"] | columns.flags["unscored"])
-    for key in np.unique(keys):
-        own = records[keys == key]
-        most = int(columns.draws[own].max()) + 1
-        own = own[answered[own]]
-        variants = np.unique(columns.parents[own] * most + columns.draws[own])
-        found += most - np.bincount(variants // most, minlength=len(found))
-    return np.repeat(parents, found[parents])
+    keys, parents = columns.asked[records], columns.parents[records]
+    answered, found = ~(columns.flags["failed"] | columns.flags["unscored"])[records], list[Ints]()
+    pools = {place: columns.keys[place].pool or columns.keys[place] for place in np.unique(keys).tolist()}
+    for place, pool in pools.items():
+        alike = np.unique(parents[paired & np.isin(keys, [other for other, its in pools.items() if its == pool])])
+        draws = np.arange(columns.draws[records[keys == place]].max() + 1)
+        own = paired & answered & (keys == place)
+        wanted = (alike[:, None] * len(draws) + draws).ravel()
+        found.append(np.setdiff1d(wanted, parents[own] * len(draws) + columns.draws[records[own]]) // len(draws))
+    return np.concatenate(found) if found else parents
 
 
 def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
@@ -202,7 +231,19 @@ def _tested(block: Block, a: Cell, b: Cell) -> Difference:
     weights, differences, labels = (a.weights + b.weights) / 2, b.values - a.values, block.labels(a)
     if block.measure.unit != "share":
         return mean_of(differences, weights, labels)
-    return paired_difference(differences, weights, labels, 1 - min(block.least(a), block.least(b)))
+    bound = 1 - min(block.least(a), block.least(b))
+    if a.waits or b.waits:
+        return paired_difference_between(b.low - a.high, b.high - a.low, differences, weights, labels, bound)
+    return paired_difference(differences, weights, labels, bound)
+
+
+def judged_of(a: Cell, b: Cell, weights: Floats) -> dict[str, Any]:
+    """Between what b - a of cells of the same ids lies once all is judged, by the name that a row has for it."""
+    if not (a.waits or b.waits):
+        return {}
+    ends = (b.low - a.high, b.high - a.low)
+    low, high = (round(float(np.average(end, weights=weights)), 6) + 0.0 for end in ends)
+    return {"judged": (low, high)}
 
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
@@ -244,7 +285,7 @@ def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Num
     alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in pair.a.ids.tolist()]
     shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
     for name, hits in shares.items():
-        yield block.mean_row(part.by, key, name, pair.a._replace(values=hits.astype(np.float64), bounded=False)), None
+        yield block.mean_row(part.by, key, name, pair.a.settled(hits.astype(np.float64))), None
 
 
 def _picks(block: Block, records: Ints) -> Mapping[int, int]:
@@ -268,7 +309,9 @@ def by_group(block: Block, cell: Cell) -> Cell:
     _, least, _ = group_means(place, cell.least, cell.weights)
     first = cell.parents[np.unique(place, return_index=True)[1]]
     asked = np.unique(groups[cell.asked][groups[cell.asked] >= 0])
-    return Cell(first, ids, values, weights, chance, least, cell.counts, cell.bounded, asked)
+    _, low, _ = group_means(place, cell.low, cell.weights)
+    _, high, _ = group_means(place, cell.high, cell.weights)
+    return Cell(first, ids, values, weights, chance, least, low, high, cell.counts, asked)
 
 
 def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:

@@ -25,7 +25,8 @@ class Spending(Struct):
     them.
 
     cost: by currency, by the prices that were given when it was asked; replies out of the cache cost nothing. unknown:
-        replies whose cost is not known, for want of a price or of a count of tokens.
+        replies whose cost is not known, for want of a price or of a count of tokens. cached: of judges, replies out of
+        the cache, which are none of `replies`.
     """
 
     model: str
@@ -36,6 +37,7 @@ class Spending(Struct):
     cached_tokens: int = 0
     cost: dict[str, float] = field(default_factory=dict)
     unknown: int = 0
+    cached: int = 0
 
     def add(self, usage: Usage, cost: float | None, currency: str) -> None:
         """Count one reply."""
@@ -120,6 +122,10 @@ class RunState(Struct, frozen=True):
     needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
         under way and not in force. corrected: answers that are scored by another golden answer than their sample had
         when it was asked. judges, judge_mode: who decides on which answers, in the scores in force.
+
+    Where judged runs are tabulated: judge_spending: what each judge took, its asks without a verdict among them;
+    no_verdict: answers that no judge gave a verdict on when it was asked, of which judge_failures are the first;
+    else_rules: answers whose score in force is the rules', as no verdict could be had, which are not among these.
     """
 
     name: str
@@ -136,6 +142,10 @@ class RunState(Struct, frozen=True):
     corrected: int = 0
     judges: tuple[str, ...] = ()
     judge_mode: str = ""
+    judge_spending: list[Spending] = []
+    no_verdict: int = 0
+    judge_failures: list[FailedReply] = []
+    else_rules: int = 0
 
     @property
     def unjudged(self) -> bool:
@@ -198,7 +208,6 @@ class StateTally:
     def state(self, name: str, run: RunFolder) -> RunState:
         """How far the run is, now that all its records are counted."""
         planned, under_way, counts = run.config.planned, run.config.under_way, self._counts
-        names = ("asked", "failed", "unscored", "needs_judge", "corrected")
         return RunState(
             name=name or run.name,
             scorer=run.config.scorer,
@@ -209,7 +218,11 @@ class StateTally:
             waiting=find_waiting(run, under_way) if under_way else None,
             judges=tuple(entry.name for entry in run.config.judges),
             judge_mode=run.config.judge_mode,
-            **{name: counts[name] for name in names},
+            asked=counts["asked"],
+            failed=counts["failed"],
+            unscored=counts["unscored"],
+            needs_judge=counts["needs_judge"],
+            corrected=counts["corrected"],
         )
 
 

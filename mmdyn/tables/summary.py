@@ -6,9 +6,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mmdyn.table import Auc, Contrasts, Corrected, ErrorKinds, Judged, MeaningJudges, Part, Repeats, Scores, Strengths
+from mmdyn.table import (
+    AnswerKeys,
+    Auc,
+    Contrasts,
+    Corrected,
+    ErrorKinds,
+    Judged,
+    MeaningJudges,
+    Part,
+    Position,
+    Repeats,
+    Scores,
+    Strengths,
+)
 from mmdyn.tables.contexts import LEAK
 from mmdyn.tables.labels import is_main, is_pooled, who_of
+from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.tabulation import tabulate
@@ -34,7 +48,9 @@ def summary_parts(
         *([] if repeats is None else [Repeats(k=tuple(repeats))]),
         *([Auc()] if auc else []),
         Judged(),
-        ErrorKinds(by=tuple(by)),
+        ErrorKinds(by=tuple(by), silent=True),
+        Position(),
+        AnswerKeys(),
         Strengths(),
         MeaningJudges(),
     ]
@@ -81,13 +97,16 @@ class Scored(NamedTuple):
 
 class Change(NamedTuple):
     """A contrast as pages tell it: both sides, b - a, and that of raw scores where it is of corrected ones; a and b are
-    None where no question has both."""
+    None where no question has both. unread: the shares of the answers that were refused or not read; read: b - a over
+    those that were read on both sides, where any was not."""
 
     factors: Mapping[str, str]
     a: Row | None
     b: Row | None
     difference: Row
     raw: Row | None
+    unread: tuple[float, float] = (0.0, 0.0)
+    read: Row | None = None
 
     @property
     def is_main(self) -> bool:
@@ -109,11 +128,14 @@ def scores_of(parts: Sequence[TablePart], by: str = "") -> list[Scored]:
 
 def changes_of(parts: Sequence[TablePart], by: str = "") -> list[Change]:
     """The contrasts of a report, in its order; by a field where one is named."""
-    return [
-        Change(rows["difference"].factors, rows.get("a"), rows.get("b"), rows["difference"], rows.get("raw difference"))
-        for rows in _together(parts, "contrasts", by)
-        if "difference" in rows
-    ]
+    return [_change(rows) for rows in _together(parts, "contrasts", by) if "difference" in rows]
+
+
+def _change(rows: Mapping[str, Row]) -> Change:
+    difference, unread = rows["difference"], [rows.get("unread a"), rows.get("unread b")]
+    shares = tuple((row.value or 0.0) if row else 0.0 for row in unread)
+    sides = rows.get("a"), rows.get("b")
+    return Change(difference.factors, *sides, difference, rows.get(RAW), (shares[0], shares[1]), rows.get(READ))
 
 
 def main_changes(parts: Sequence[TablePart]) -> list[Change]:

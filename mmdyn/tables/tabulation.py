@@ -5,54 +5,69 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
+    AnswerKeys,
     Attribution,
+    Auc,
     Contrasts,
-    Counted,
+    Corrected,
     Curves,
+    ErrorCounts,
     ErrorKinds,
     FieldTests,
     Flips,
     Gap,
+    Judged,
     Ladder,
     Leaderboard,
+    MeaningJudges,
     NamedTable,
     Noise,
     Paired,
     Part,
     Pivot,
+    Position,
     Ranking,
+    Repeats,
     Scores,
     Spread,
+    Strengths,
     Trend,
     Whole,
 )
 from mmdyn.tables.attribution import attribution_rows
-from mmdyn.tables.blocks import APART, Block, Numbered
-from mmdyn.tables.columns import Columns, Watcher, read_columns, records_where, split
+from mmdyn.tables.auc import AucWatcher
+from mmdyn.tables.blocks import APART, Block, Numbered, RowWatcher
+from mmdyn.tables.columns import Columns, Watcher, named_runs, read_columns, records_where, split
 from mmdyn.tables.contrasts import contrast_rows
+from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
-from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.families import adjusted, adjusted_contrasts
 from mmdyn.tables.field_tests import field_rows
 from mmdyn.tables.flips import FlipWatcher
+from mmdyn.tables.guessing import KeyWatcher, PositionWatcher, with_positions
+from mmdyn.tables.judged import JudgedWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
+from mmdyn.tables.meaning_judges import judge_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
+from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
 from mmdyn.tables.scores import score_notes, score_rows
+from mmdyn.tables.strengths import strength_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
+from mmdyn.tables.wrong_answers import CountedErrors, LabelledErrors
 from mmdyn.work import ProgressBar, RunFolder
 
 KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
@@ -70,18 +85,22 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Ladder: ladder_rows,
     Curves: curve_rows,
     FieldTests: field_rows,
+    Strengths: strength_rows,
+    MeaningJudges: judge_rows,
 }
 
 
-class RowWatcher(Watcher, Protocol):
-    """What looks at each record for a declaration, and makes its rows out of what it saw."""
-
-    def rows(self, block: Block) -> Iterator[Numbered]:
-        """The rows of a block of all records."""
-        ...
-
-
-WATCHERS: dict[type, Callable[[Any, Sequence[RunFolder]], RowWatcher]] = {Flips: FlipWatcher}
+WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
+    Flips: FlipWatcher,
+    Repeats: RepeatsWatcher,
+    Auc: AucWatcher,
+    Corrected: CorrectedWatcher,
+    Judged: JudgedWatcher,
+    ErrorKinds: LabelledErrors,
+    ErrorCounts: CountedErrors,
+    Position: PositionWatcher,
+    AnswerKeys: KeyWatcher,
+}
 """Declarations that need more of the records than the columns hold."""
 
 SPANS: dict[type[Analysis], tuple[str, ...]] = {
@@ -96,11 +115,22 @@ TITLES: dict[type, str] = {
     Scores: "Scores",
     Contrasts: "Contrasts: b - a over the questions that both have",
     Flips: "Flips: questions that a chain turned",
+    Position: "Scores by the position of the right option",
+    AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
     FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
     Ladder: "Ability ladder: what wrong answers lack",
     Curves: "Severity curves: scores corrected for chance along doses",
+    Repeats: "Repeats: tries at one question; left out counts the groups of tries with fewer than k",
+    Auc: "AUC of the weighed options; cases are statements or options",
+    Corrected: "Scores corrected for the scorer's errors; marks counts answers that people marked",
+    Judged: "Rules and judges; left out counts answers that a judge was not asked about, failed those without verdict",
+    ErrorKinds: "Kinds of error, of all wrong answers; truncated and empty ones count as incomplete without a label",
+    ErrorCounts: "Answers by what is known without a judge; truncated, empty and unparsed ones are among the wrong",
+    Strengths: "Strength: medians by chain of the tokens changed, the SSIM of pictures, the distance of embeddings, and"
+    " the lines of print read alike",
+    MeaningJudges: "Judges of meaning: variants that they kept, and how well they reject changed questions",
 }
 
 ANALYSED = ("score", "corrected", "pass_rate")
@@ -161,10 +191,10 @@ def read_for(
     Raises:
         InputError, UserError: as `read_columns` does.
     """
-    watched = {place: WATCHERS[type(part)](part, runs) for place, part in enumerate(parts) if type(part) in WATCHERS}
-    counted = [part for part in parts if not isinstance(part, ErrorKinds)]
-    factors = [name for part in counted for name in (*_named(part), *part.where, *_needed(part))]
-    measures = [name for part in counted for name in _measured(part)]
+    by_name, kept = named_runs(runs), enumerate(parts)
+    watched = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
+    factors = [name for part in parts for name in (*_named(part), *part.where, *_needed(part))]
+    measures = [name for part in parts for name in _measured(part)]
     every = [*watched.values(), *watchers]
     return read_columns(runs, (*factors, *APART, "set"), measures, progress, facts, every), watched
 
@@ -187,18 +217,18 @@ def tabulate_columns(
         UserError: for a declaration that does not fit the records.
     """
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    parts = [_part(columns, part, watched.get(place)) for place, part in enumerate(named.parts)]
+    parts = with_positions([_part(columns, part, watched.get(place)) for place, part in enumerate(named.parts)])
     parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
     return Report.of(columns, parts, named.title)
 
 
-def _needed(part: Counted) -> list[str]:
+def _needed(part: Part) -> list[str]:
     """Factors that a declaration needs beside those that it names."""
     grouped = isinstance(part, Paired) and part.pair == "group"
     return [PICKED] * (isinstance(part, Ladder) or grouped)
 
 
-def _measured(part: Counted) -> Sequence[str]:
+def _measured(part: Part) -> Sequence[str]:
     if isinstance(part, Analysis):
         return ANALYSED
     if isinstance(part, Whole):
@@ -207,8 +237,6 @@ def _measured(part: Counted) -> Sequence[str]:
 
 
 def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart:
-    if isinstance(part, ErrorKinds):
-        return error_part(columns.runs, part)
     axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
     if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.where:
@@ -234,9 +262,13 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     ]
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
     rows = _adjusted(part, rows)
-    notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
-    if isinstance(part, Scores):
-        notes += score_notes(Block(columns, measured, records, {}), part)
+    notes = [] if isinstance(part, Whole) else [*_notes(columns, records, apart, axes)]
+    notes += [
+        *[missing] * bool(missing),
+        *[ASSUMED] * isinstance(part, Ladder),
+        *(watcher.notes(rows) if watcher else ()),
+        *(score_notes(Block(columns, measured, records, {}), part) if isinstance(part, Scores) else ()),
+    ]
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
@@ -249,7 +281,7 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     if isinstance(part, Pivot) and len(axes) > 1:
         return TablePart(kind, title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
     by = part.by if isinstance(part, Scores | Contrasts) else ""
-    return TablePart(kind, title, "quantity", rows, notes, by=by)
+    return TablePart(kind, title, "" if isinstance(part, Repeats) else "quantity", rows, notes, by=by)
 
 
 def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
@@ -259,7 +291,7 @@ def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
     return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
 
 
-def _title(part: Counted, axes: Sequence[str]) -> str:
+def _title(part: Part, axes: Sequence[str]) -> str:
     """What a declaration is called that has no title."""
     if isinstance(part, Analysis | Whole):
         by = f" by {part.by}" if isinstance(part, Scores | Contrasts) and part.by else ""
@@ -272,12 +304,14 @@ def _title(part: Counted, axes: Sequence[str]) -> str:
     return f"{what} of {part.measure}{by}{over}"
 
 
-def _named(part: Counted) -> list[str]:
+def _named(part: Part) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.axes)
     if isinstance(part, Scores | Contrasts):
         return [part.by] * bool(part.by)
+    if isinstance(part, ErrorKinds | ErrorCounts):
+        return [*part.by]
     if isinstance(part, Whole):
         return []
     if isinstance(part, Analysis):

@@ -11,26 +11,30 @@ from msgspec import Struct
 
 from mmdyn.html import html_table
 from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
-from mmdyn.tables.brief import doubts
+from mmdyn.tables.brief import doubts, unread_of
 from mmdyn.tables.contexts import BASES
 from mmdyn.tables.field_tests import EQUAL
+from mmdyn.tables.guessing import position_lines
 from mmdyn.tables.labels import front_of, is_pooled, who_of
 from mmdyn.tables.next_runs import NextRuns
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import TOTAL, Row, TablePart
 from mmdyn.tables.summary import Change, changes_of, main_changes, summary_parts
 from mmdyn.tables.tabulation import tabulate
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 from mmdyn.work import ProgressBar, RunFolder
 
 SIGNIFICANT = 0.05
 SHOWN = 6
 """Names in a sentence; the others are counted."""
 
+FLOORS = {"repetitions": "asking the same again", "null chain": "a change that nobody would call one"}
+"""What flips where nothing changed, and how that is told."""
+
 WIDE = 1.0
 """A share of wrong answers whose interval is as wide as this is not told."""
 
-TOLD = {"attribution": "shapley", "noise": "repetitions", "ladder": "of wrong answers", "curves": "area"}
+TOLD = {"attribution": "shapley", "noise": "difference", "ladder": "of wrong answers", "curves": "area"}
 """The quantity that an analysis has a value of where the records tell of it."""
 
 
@@ -124,7 +128,7 @@ def _sections(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> 
         "Above what noise": _above_noise(rows.get("noise", [])),
         "What wrong answers lack": _lacking(rows.get("ladder", [])),
         "How much change it bears": _bearing(rows.get("curves", [])),
-        "Where": _where(report.rows("fieldtests")),
+        "Where": _where(report),
         "How sure": _sure(report),
         "Open questions, and the run that answers each": _open(report, rows, further),
     }
@@ -136,7 +140,7 @@ def _fell(report: Report) -> Iterator[Line]:
     """The main change of each model on each set."""
     for change in _main(report):
         row = change.difference
-        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions. {_verdict(row)}")
+        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions{unread_of(change)}. {_verdict(row)}")
 
 
 def _main(report: Report) -> list[Change]:
@@ -151,7 +155,7 @@ def _verdict(row: Row) -> str:
         return "The score fell." if row.value < 0 else "The score rose."
     if row.ci95[0] <= -1:
         return "No significant change; there are too few questions to rule any out."
-    ruled_out = f"a fall of more than {max(-100 * row.ci95[0], 0):.1f} points is ruled out"
+    ruled_out = f"a fall of more than {points(max(-row.ci95[0], 0.0), digits_of(row.ci95))} points is ruled out"
     return f"No significant change; {ruled_out}."
 
 
@@ -164,7 +168,8 @@ def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
     for whole in _main(report):
         chains = [change for change in every if _is_chain_of(change, whole) and change.value is not None]
         for change in sorted(filter(_is_significant, chains), key=lambda change: change.value or 0.0):
-            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {_change(change.difference)}.")
+            told = f"{_change(change.difference)}{unread_of(change)}"
+            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {told}.")
         others = [change.factors["chain"] for change in chains if not _is_significant(change)]
         if others:
             silent.setdefault(_listed(others), []).append(front_of(whole.factors))
@@ -186,9 +191,12 @@ def _is_significant(change: Change) -> bool:
     return _is_sure(change.difference)
 
 
-def _where(rows: list[Row]) -> Iterator[Line]:
-    """The fields between whose values the change differs, and how many were looked at."""
-    alike = dict[str, list[str]]()
+def _where(report: Report) -> Iterator[Line]:
+    """The models whose scores go with the position of the right option; the fields between whose values the change
+    differs, and those between whose it does not."""
+    for row, line in position_lines(report.parts):
+        yield Line(f"{line} (adjusted p {p_value(row.p_adjusted)}).")
+    rows, alike = report.rows("fieldtests"), dict[str, list[str]]()
     for row in (row for row in rows if row.quantity == EQUAL and row.p_adjusted is not None):
         field, who = row.factors["field"], front_of(row.factors)
         if not _is_sure(row):
@@ -214,20 +222,21 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
     main = _main(report)
     unsure = [change.difference for change in main if not _is_significant(change) and change.difference.ci95]
     if unsure:
-        seen = min(max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure), 100.0)
-        yield Line(
-            f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
-            [further.larger(seen / 2)],
+        widest = min((row.ci95 for row in unsure if row.ci95), key=lambda ends: ends[0])
+        seen = min(max(-widest[0], 0.01), 1.0)
+        text = (
+            f"Whether there is a smaller fall than {points(seen, digits_of(widest))} points: that takes more questions."
         )
+        yield Line(text, further.larger(50 * seen))
     if "noise" not in rows and main:
-        yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
+        yield Line("Whether it is more than the model's own noise.", further.noise())
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
-    if "ladder" not in rows:
-        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", further.ladder())
+    if "ladder" not in rows and (commands := further.ladder()):
+        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", commands)
     if "curves" not in rows and (commands := further.doses()):
         yield Line("How much change it bears: no operator has several doses.", commands)
-    yield Line("Commands name models by their labels: add what was typed beside them, such as base_url.")
+    yield from map(Line, further.remarks())
 
 
 def _change(row: Row) -> str:
@@ -255,18 +264,17 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
 
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
-    """What all chains flip to wrong beyond what asking again flips."""
+    """What all chains flip to wrong beyond what flips where nothing changed."""
     rows = [row for row in rows if row.factors["figure"] == "right to wrong" and _is_whole(row, rows)]
     for who, own in _by_who(rows, "chain", "figure").items():
         flips = {row.quantity: row for row in own}
         beyond = flips.get("difference")
         if beyond is None or beyond.value is None:
             continue
-        shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
+        floor, told = next((flips[name], told) for name, told in FLOORS.items() if name in flips)
+        variants, still = (percent(row.value, row.ci95) for row in (flips["variants"], floor))
         verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not significantly more than noise"
-        if not flips["repetitions"].value:
-            verdict += ", which does not show where repeated replies never differ"
-        sides = f"of answers, variants turn {shares[0]} % from right to wrong, asking the same again {shares[1]} %"
+        sides = f"of answers, variants turn {variants} % from right to wrong, {told} {still} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
 
 

@@ -28,6 +28,7 @@ from mmdyn.tables import (
     Columns,
     Key,
     Report,
+    Watcher,
     conditions_of,
     field_of,
     has_failed,
@@ -46,7 +47,7 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value);
 CREATE TABLE parents (id INTEGER PRIMARY KEY, token TEXT UNIQUE, set_name TEXT, name TEXT, broke INT DEFAULT 0);
 CREATE TABLE fields (name TEXT, value TEXT, parent INT, PRIMARY KEY (name, value, parent)) WITHOUT ROWID;
 CREATE TABLE conditions (id INTEGER PRIMARY KEY, token TEXT UNIQUE, model TEXT, set_name TEXT, variant TEXT, chain TEXT,
-    context TEXT, style TEXT, shots TEXT);
+    context TEXT, style TEXT, shots TEXT, pooled INT DEFAULT 1);
 CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT UNIQUE, parent INT, condition INT, sample TEXT, digest TEXT,
     epoch INT, status TEXT, value REAL, needs_judge INT, truncated INT,
     flip INT DEFAULT 0, stayed INT DEFAULT 0, partly INT DEFAULT 0, read TEXT, final INT);
@@ -163,7 +164,7 @@ class Index:
             self.problem = str(error)
 
 
-class _Writer:
+class _Writer(Watcher):
     """Watches a run's records as they are read, and adds those that an index lacks; parents, conditions and samples
     once each."""
 
@@ -194,6 +195,8 @@ class _Writer:
         self._db.executemany("DELETE FROM answers WHERE id = ?", gone)
         self._db.executemany("DELETE FROM replies WHERE id = ?", gone)
         self._db.execute("DELETE FROM cells")
+        pooled = zip(columns.pooled.tolist(), map(self._condition, columns.keys), strict=True)
+        self._db.executemany("UPDATE conditions SET pooled = ? WHERE id = ?", pooled)
         block = Block(columns, "score", np.arange(len(columns.parents)), {})
         for key, records in conditions_of(block).items():
             condition, cell = self._condition(key), block.cell(records)
@@ -226,7 +229,11 @@ class _Writer:
             token = condition_token(key)
             if token not in self._conditions:
                 row = (token, key.model, key.set, key.variant, key.chain, key.context, key.style, key.shots)
-                added = self._db.execute("INSERT INTO conditions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                added = self._db.execute(
+                    "INSERT INTO conditions (token, model, set_name, variant, chain, context, style, shots)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                )
                 self._conditions[token] = added.lastrowid
             self._by_key[key] = int(self._conditions[token])
         return self._by_key[key]

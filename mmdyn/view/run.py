@@ -97,14 +97,14 @@ def _drops(changes: Sequence[Change]) -> list[Interval]:
     """The change by a chain, with its interval, of each model on each set."""
     found, sets = list[Interval](), {change.factors["set"] for change in changes}
     for change in changes:
-        factors, (low, high) = change.factors, change.difference.ci95 or (None, None)
-        if factors["factor"] == "variant" and change.value is not None and low is not None and high is not None:
+        factors, ends = change.factors, change.difference.ci95
+        if factors["factor"] == "variant" and change.value is not None and ends is not None:
             chain = "all chains" if factors["chain"] == POOLED else factors["chain"]
             several = [factors["set"]] * (len(sets) > 1)
             unusual = [factors[name] for name in ("context", "style") if factors[name] not in ("none", "direct")]
             name = ", ".join([chain, factors["model"], *several, *unusual])
             link = sides_of(factors)[1].address(which=("lost",))
-            found.append(Interval(name, link, change.value, low, high, percent(change.value, (low, high), sign="+")))
+            found.append(Interval(name, link, change.value, *ends, percent(change.value, ends, sign="+")))
     return found[:MOST_ROWS]
 
 
@@ -126,9 +126,7 @@ def _by_field(scores: Sequence[Scored], name: str) -> list[Interval]:
         value = factors[name]
         link = filter_of(factors).address(field=f"{name}={value}")
         said = f"{value}, {factors['model']}, {condition_name(factors)}"
-        high = row.value if row.ci95[1] is None else row.ci95[1]
-        spelt = percent(row.value, row.ci95).replace("at least", "≥")
-        found.append(Interval(said, link, row.value, row.ci95[0], high, spelt))
+        found.append(Interval(said, link, row.value, *row.ci95, percent(row.value, row.ci95)))
     return sorted(found, key=lambda row: row.name)[:MOST_ROWS]
 
 

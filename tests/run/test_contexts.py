@@ -179,6 +179,7 @@ def test_a_dry_run_counts_an_expansion_once_and_what_is_there_already(source: Sa
         assert (known.planned, known.cached, known.to_ask) == (9, 9, 0)
 
 
+@pytest.mark.slow
 def test_two_ranks_make_the_records_of_one_process(source: SampleSet, tmp_path: Path) -> None:
     contexts = "none,kprag:two-turn,kprag:retrieved:two-turn,distractor:two-turn"
     alone = evaluated(source, MODEL, tmp_path / "alone", modes="standard", contexts=contexts, knowledge=LEXICAL)

@@ -37,6 +37,7 @@ def test_what_is_known_is_read_as_right_and_guesses_earn_chance(bench: Any, samp
     assert nothing.value == 0.0 and (nothing.status != "ok" or sample.task_type == "open_ended")
 
 
+@pytest.mark.slow
 def test_it_answers_a_run_again(bench: Any, tmp_path: Path) -> None:
     samples = [choice(f"q{number}", question=f"How many are {number} and 3?") for number in range(20)]
     (tmp_path / "quiz.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, samples)))

@@ -80,6 +80,7 @@ def test_a_second_call_asks_about_nothing_and_a_larger_sample_only_about_what_is
         assert server.stats.asked_again == 0
 
 
+@pytest.mark.slow
 def test_what_was_paid_for_is_not_paid_again_after_a_kill(tmp_path: Path) -> None:
     replies = {f"q{n}": Reply(text=f"Because of {n}.") for n in range(1, 81)}
     a_run(tmp_path, replies)

@@ -141,9 +141,9 @@ def judged_run(
     return run
 
 
-def rows(report: Report, kind: str, quantity: str, by: str = "", **factors: str) -> list[Row]:
+def rows(report: Report, table: str, quantity: str, by: str = "", **factors: str) -> list[Row]:
     """The rows of a quantity in the tables of a kind, by a field or of the whole, that have these factors."""
-    tables = [part for part in report.parts if (part.kind, part.by) == (kind, by)]
+    tables = [part for part in report.parts if (part.kind, part.by) == (table, by)]
     found = [row for part in tables for row in part.rows if row.quantity == quantity]
     return [row for row in found if factors.items() <= row.factors.items()]
 
@@ -168,6 +168,14 @@ def change(report: Report, quantity: str = "difference", by: str = "", **factors
     """That of the one contrast that has these factors."""
     (found,) = changes(report, quantity, by, **factors)
     return found
+
+
+def lines_of(found: Report, kind: str) -> list[dict[str, Row]]:
+    """The rows of a kind of table that have the same factors, by quantity."""
+    lines = dict[tuple[tuple[str, str], ...], dict[str, Row]]()
+    for row in found.rows(kind):
+        lines.setdefault(tuple(row.factors.items()), {})[row.quantity] = row
+    return list(lines.values())
 
 
 def printed(what: Any, show: Callable[..., None] = print_report) -> list[str]:

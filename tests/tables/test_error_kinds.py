@@ -50,7 +50,7 @@ def label(run: RunFolder, kinds: dict[str, Sequence[Kind]], design: Design = DES
 
 
 def drawn_of(run: RunFolder, design: Design = DESIGN) -> list[Wrong]:
-    return draw(survey(run).wrong, design.per, design.seed)
+    return draw(survey(run), design.per, design.seed)
 
 
 def shares(row: ErrorRow) -> dict[str, float]:
@@ -83,12 +83,12 @@ def test_each_stratum_has_as_many_drawn_and_a_larger_number_keeps_them(tmp_path:
     records = [*wrong(30), *wrong(30, task_type="true_false", start=30), *wrong(30, answer("x", 0).condition)]
     records += [*wrong(4, model="m2")] + [said(answer(f"cut{n}", 0.0), finish="length") for n in range(9)]
     run = write_run(tmp_path / "run", records)
-    some, more, all_of = ([one.key for one in draw(survey(run).wrong, per, 0)] for per in (5, 12, 1000))
-    assert sorted(Counter(one.stratum for one in draw(survey(run).wrong, 5, 0)).values()) == [4, 5, 5, 5]
+    some, more, all_of = ([one.key for one in draw(survey(run), per, 0)] for per in (5, 12, 1000))
+    assert sorted(Counter(one.stratum for one in draw(survey(run), 5, 0)).values()) == [4, 5, 5, 5]
     assert len(some) == 19 and len(more) == 12 * 3 + 4 and len(all_of) == 94
     assert set(some) < set(more) < set(all_of)
     assert some == [one.key for one in draw(reversed(survey(run).wrong), 5, 0)], "the records' order does not matter"
-    assert set(some) != {one.key for one in draw(survey(run).wrong, 5, 1)}
+    assert set(some) != {one.key for one in draw(survey(run), 5, 1)}
 
 
 def test_labels_stand_for_their_stratum(tmp_path: Path) -> None:
