@@ -37,6 +37,9 @@ HEADS = {
 COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
 """What n is, by kind of table, where it is not questions."""
 
+SHARED = (*FRONT, "scorer", "correction")
+"""What is said in the title where all lines of conditions have it in common."""
+
 SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
 SIGNED = ("difference", "raw difference", "slope", "shapley", "whole", "interaction", "log odds")
 SHOWN = 3
@@ -60,12 +63,11 @@ class Grid(NamedTuple):
 
 
 def grid_of(part: TablePart) -> Grid:
-    """The rows of a part side by side: by the values of its factor across, or by quantity. What run, model and set all
-    lines of conditions have in common is said in the title."""
+    """The rows of a part side by side: by the values of its factor across, or by quantity."""
     figure = () if part.across else ("figure",)
     named = [(_labels(row.factors, part.across) | dict.fromkeys(figure, row.quantity), row) for row in part.rows]
     labels = list(dict.fromkeys(name for label, _ in named for name in label))
-    title, shared = part.title, [name for name in FRONT if len({label.get(name) for label, _ in named} - {None}) == 1]
+    title, shared = part.title, [name for name in SHARED if len({label.get(name) for label, _ in named} - {None}) == 1]
     shared = [name for name in shared if all(name in label for label, _ in named)]
     if shared and {"condition", "contrast"} & {*labels}:
         title += f" ({', '.join(named[0][0][name] for name in shared)})"
