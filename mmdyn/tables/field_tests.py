@@ -13,7 +13,7 @@ from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.breakdown import reading_order
 from mmdyn.tables.contrasts import Sides, find_sides
 from mmdyn.tables.keys import NOT_GIVEN, POOLED
-from mmdyn.tables.labels import is_main
+from mmdyn.tables.labels import is_change
 from mmdyn.tables.pairing import TOO_FEW_GROUP, Pair
 from mmdyn.tables.rows import UNTESTED, p_digits
 from mmdyn.tables.scores import conditions_of
@@ -41,8 +41,7 @@ def _main(every: list[Sides]) -> list[Sides]:
     found = dict[tuple[str, ...], Sides]()
     for sides in every:
         who = (sides.a.run, sides.b.run, sides.a.model, sides.a.set)
-        main = sides.factor == "variant" and is_main(sides.factors())
-        if main and (who not in found or sides.b.chain == POOLED):
+        if is_change(sides.factors()) and (who not in found or sides.b.chain == POOLED):
             found[who] = sides
     return list(found.values())
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
-from mmdyn.tables.labels import FRONT, condition_name, contrast_name
+from mmdyn.tables.labels import FRONT, chain_name, condition_name, contrast_name
 from mmdyn.tables.pairing import READ
 from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
 from mmdyn.tables.terminal import digits_of, p_value, percent, points
@@ -40,6 +40,9 @@ COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudge
 SHARED = (*FRONT, "scorer", "correction")
 """What is said in the title where all lines of conditions have it in common."""
 
+OF_CONDITIONS = ("scores", "contrasts", "flips")
+"""Tables above which is said what run, model and set all their rows have in common."""
+
 SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
 SIGNED = ("difference", "raw difference", "slope", "shapley", "whole", "interaction", "log odds")
 SHOWN = 3
@@ -65,12 +68,12 @@ class Grid(NamedTuple):
 def grid_of(part: TablePart) -> Grid:
     """The rows of a part side by side: by the values of its factor across, or by quantity."""
     figure = () if part.across else ("figure",)
-    named = [(_labels(row.factors, part.across) | dict.fromkeys(figure, row.quantity), row) for row in part.rows]
+    named = [(_labels(part, row.factors, part.across) | dict.fromkeys(figure, row.quantity), row) for row in part.rows]
     labels = list(dict.fromkeys(name for label, _ in named for name in label))
     title, shared = part.title, [name for name in SHARED if len({label.get(name) for label, _ in named} - {None}) == 1]
     shared = [name for name in shared if all(name in label for label, _ in named)]
-    if shared and {"condition", "contrast"} & {*labels}:
-        title += f" ({', '.join(named[0][0][name] for name in shared)})"
+    if part.kind in OF_CONDITIONS or {"condition", "contrast"} & {*labels}:
+        title += f" ({', '.join(named[0][0][name] for name in shared)})" * bool(shared)
         labels = [name for name in labels if name not in shared]
     lines = dict[tuple[str, ...], dict[str, Row]]()
     for label, row in named:
@@ -82,10 +85,12 @@ def grid_of(part: TablePart) -> Grid:
     return Grid(title, len(labels), heads, words, [*part.notes, *_notes(part)])
 
 
-def _labels(factors: Mapping[str, str], across: str) -> dict[str, str]:
+def _labels(part: TablePart, factors: Mapping[str, str], across: str = "") -> dict[str, str]:
     """What a row is called: the parts of a condition, or of a contrast, are one word."""
     found = {name: value for name, value in factors.items() if name != across}
-    if {"factor", *SIDES} <= found.keys():
+    if part.kind == "flips":
+        whole = {"chain": chain_name(factors)}
+    elif {"factor", *SIDES} <= found.keys():
         whole = {"contrast": contrast_name(factors)}
     elif {"variant", "context", "style"} <= found.keys():
         whole = {"condition": condition_name(factors)}
@@ -160,7 +165,7 @@ def _word(row: Row | None, *, bare: bool) -> Word:
 
 def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
-    if {row.unit for row in part.rows} & {"share", "points"}:
+    if part.kind != "flips" and {row.unit for row in part.rows} & {"share", "points"}:
         yield f"in percent, with 95 % intervals; n counts {COUNTED.get(part.kind, 'questions')}"
     if any(row.judged for row in part.rows):
         yield WAITING
@@ -168,7 +173,7 @@ def _notes(part: TablePart) -> Iterator[str]:
         yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
     said = dict[str, dict[str, None]]()
     for row in part.rows:
-        where = ", ".join(_labels(row.factors, "").values()) or row.quantity
+        where = ", ".join(_labels(part, row.factors).values()) or row.quantity
         differs = f"also differs in: {', '.join(row.differs)}" if row.differs else ""
         for note in filter(None, (row.note, differs)):
             said.setdefault(note, {})[where] = None

@@ -12,16 +12,17 @@ from msgspec import Struct
 from mmdyn.html import html_table
 from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
 from mmdyn.tables.brief import doubts, unread_of
+from mmdyn.tables.changes import Change, changes_of, main_changes
 from mmdyn.tables.contexts import BASES
 from mmdyn.tables.field_tests import EQUAL
 from mmdyn.tables.guessing import position_lines
-from mmdyn.tables.labels import front_of, is_pooled, who_of
+from mmdyn.tables.labels import front_of, is_change, is_pooled, who_of
 from mmdyn.tables.next_runs import NextRuns
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import TOTAL, Row, TablePart
-from mmdyn.tables.summary import Change, changes_of, main_changes, summary_parts
+from mmdyn.tables.summary import summary_parts
 from mmdyn.tables.tabulation import tabulate
-from mmdyn.tables.terminal import digits_of, p_value, percent, points
+from mmdyn.tables.terminal import clean, digits_of, p_value, percent, points
 from mmdyn.work import ProgressBar, RunFolder
 
 SIGNIFICANT = 0.05
@@ -92,9 +93,9 @@ def why(*runs: str | Path | RunFolder, progress: ProgressBar | None = None) -> W
     return explain(tabulate(folders, why_parts(), progress=progress), folders)
 
 
-def why_parts() -> list[Part]:
-    """The declarations that the page rests on."""
-    return [*summary_parts(), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
+def why_parts(by: Sequence[str] = ()) -> list[Part]:
+    """The declarations that the page rests on, broken down by fields."""
+    return [*summary_parts(by), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
 
 
 def explain(report: Report, runs: Sequence[RunFolder]) -> Why:
@@ -112,12 +113,12 @@ def _tells(part: TablePart) -> bool:
 
 def why_lines(page: Why) -> Iterator[str]:
     """The page as lines of text."""
-    yield page.title
+    yield clean(page.title).plain
     for section in page.sections:
         yield from ("", section.title)
         for line in section.lines:
-            yield f"  {line.text}"
-            yield from (f"    $ {command}" for command in line.commands)
+            yield f"  {clean(line.text).plain}"
+            yield from (f"    $ {clean(command).plain}" for command in line.commands)
 
 
 def _sections(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> list[Section]:
@@ -183,7 +184,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _is_chain_of(change: Change, whole: Change) -> bool:
-    chain = change.factors["factor"] == "variant" and change.is_main and not is_pooled(change.factors)
+    chain = is_change(change.factors) and not is_pooled(change.factors)
     return chain and who_of(change.factors) == who_of(whole.factors)
 
 
