@@ -12,8 +12,6 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.errors import UserError
-
 Where: TypeAlias = dict[str, tuple[str, ...]]
 """The records that count: for each factor the values that it may have."""
 
@@ -212,16 +210,24 @@ class MeaningJudges(Whole, frozen=True, kw_only=True):
     ones."""
 
 
-class ErrorKinds(Struct, frozen=True, kw_only=True):
+class ErrorKinds(Whole, frozen=True, kw_only=True):
     """The share of each kind of error among a model's wrong answers, as `mmdyn errors` labelled them; in all, and for
-    each value of each name in `by`."""
+    each value of each name in `by`. judge: only the labels of the judge of this id. silent: say nothing where none is
+    labelled."""
 
     by: tuple[str, ...] = ()
-    title: str = ""
+    judge: str = ""
+    silent: bool = False
 
 
-Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
-Part: TypeAlias = Counted | ErrorKinds
+class ErrorCounts(Whole, frozen=True, kw_only=True):
+    """How many answers of a model are wrong, and what is known of these without a judge; in all, and for each value of
+    each name in `by`."""
+
+    by: tuple[str, ...] = ()
+
+
+Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
 
 
 class NamedTable(Struct, frozen=True, kw_only=True):
@@ -240,12 +246,9 @@ class NamedTable(Struct, frozen=True, kw_only=True):
         return NamedTable(name=name, title=title, parts=parts)
 
     def narrowed(self, where: Where) -> NamedTable:
-        """The same of fewer records. Raises UserError for kinds of error, which are of whole runs."""
-        if where and any(isinstance(part, ErrorKinds) for part in self.parts):
-            raise UserError(f"{self.name} is of whole runs: leave --where out")
-        counted = [part for part in self.parts if not isinstance(part, ErrorKinds)]
-        parts = [replace(part, where=part.where | _both(part.where, where)) for part in counted]
-        return replace(self, parts=tuple(parts)) if where else self
+        """The same of fewer records."""
+        parts = [replace(part, where=part.where | _both(part.where, where)) for part in self.parts]
+        return replace(self, parts=tuple(parts))
 
 
 def _both(one: Where, other: Where) -> Where:

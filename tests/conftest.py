@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import chdir
 
@@ -11,6 +12,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each worker has a core: with more threads they would only take turns
+
+# Workers and the commands that tests start load the same files over and over: compiled ones, whatever the user's shell says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 settings.register_profile("long", max_examples=100_000, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -149,13 +149,13 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
     Among launched ranks the first one speaks for all.
     """
     from mmdyn.data import SampleSet
-    from mmdyn.tables import print_report, report
+    from mmdyn.tables import report, short_text
     from mmdyn.work import Ranks
 
     if Ranks.of_environment().number:
         return
     found = report(run, by=by)
-    print_report(found)
+    sys.stdout.write(short_text(found))
     again = command_line("mmdyn", "report", run.folder, *(["--by", ",".join(by)] if by else []))
     click.echo(f"records and settings: {run.folder}; again: {again}", err=True)
     made = [run.set_folder(entry) for entry in run.config.sets if run.config.ops and entry.name != entry.root]

@@ -15,7 +15,7 @@ from mmdyn.cli._tables import check, parts_of, table_groups, where_of
 
 if TYPE_CHECKING:
     from mmdyn.table import Part
-    from mmdyn.tables import Published, Report
+    from mmdyn.tables import Published, Report, TablePart
     from mmdyn.work import ProgressBar, RunFolder
 
 
@@ -54,8 +54,8 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
     parts, published = _asked(given, by)
     page = "why" if with_why else "brief" if brief else "full" if full else "" if parts else "short"
     with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=given["quiet"]) as progress:
-        found = _tabulate(folders, page, parts, by, given, published, progress)
-    plot(found, given)
+        found = _tabulate(folders, page, form, parts, by, given, published, progress)
+    plot(found.of_parts(_printed(found, page, len(parts))), given)
     write(_spelt(folders, found, page, form, len(parts)), form, given)
     _leave(found.of_parts(found.parts[: len(parts)]))
 
@@ -76,6 +76,7 @@ def _asked(given: dict[str, Any], by: list[str]) -> tuple[list[Part], Published 
 def _tabulate(
     folders: Sequence[RunFolder],
     page: str,
+    form: str,
     parts: Sequence[Part],
     by: Sequence[str],
     given: dict[str, Any],
@@ -83,12 +84,16 @@ def _tabulate(
     progress: ProgressBar,
 ) -> Report:
     """The tables of a page and those that were asked for, out of one reading of the records."""
+    from mmdyn.table import Flips
     from mmdyn.tables import read_model_facts, summary_parts, tabulate, why_parts
 
     facts = read_model_facts(Path(given["models"][-1])) if given["models"] else {}
     first: list[Part] = []
+    fields = [] if parts else by
     if page:
-        first = why_parts() if page == "why" else summary_parts([] if parts else by)
+        first = why_parts() if page == "why" else summary_parts(fields)
+    if page and form == "html":
+        first = [*why_parts(fields), Flips()]
     return tabulate(folders, [*parts, *first], published=published, facts=facts, progress=progress)
 
 
@@ -109,6 +114,13 @@ def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, as
     if form == "markdown":
         return FORMATS[form](found)
     return {"short": short_text, "full": full_text}[page](rest) + FORMATS[form](tables)
+
+
+def _printed(found: Report, page: str, asked: int) -> list[TablePart]:
+    """The tables that a page shows: short ones show no more than scores, contrasts, and what was asked for."""
+    short = page in ("short", "brief")
+    first = [part for part in found.parts[asked:] if not short or part.kind in ("scores", "contrasts")]
+    return [*first, *found.parts[:asked]]
 
 
 def _leave(found: Report) -> None:

@@ -34,6 +34,7 @@ from .paired_difference import (
     TOO_FEW_NOTE as TOO_FEW_NOTE,
     Difference as Difference,
     EmpiricalLikelihood as EmpiricalLikelihood,
+    for_every_verdict as for_every_verdict,
     paired_difference as paired_difference,
     paired_difference_between as paired_difference_between,
 )

@@ -1,11 +1,28 @@
+from .blocks import Block as Block
 from .breakdown import Breakdown as Breakdown, field_of as field_of
-from .brief import brief_lines as brief_lines, doubts as doubts, full_text as full_text, short_text as short_text
+from .brief import (
+    brief_lines as brief_lines,
+    doubts as doubts,
+    full_text as full_text,
+    remarks as remarks,
+    score_text as score_text,
+    short_text as short_text,
+    unread_of as unread_of,
+)
+from .changes import (
+    Change as Change,
+    Scored as Scored,
+    changes_of as changes_of,
+    main_changes as main_changes,
+    scores_of as scores_of,
+)
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
-from .columns import Columns as Columns, read_columns as read_columns
+from .columns import Columns as Columns, Watcher as Watcher, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
+from .flips import TO_WRONG as TO_WRONG
 from .formats import FORMATS as FORMATS, print_report as print_report, safe_cell as safe_cell
 from .grid import grid_of as grid_of
-from .keys import POOLED as POOLED, Key as Key
+from .keys import NOT_GIVEN as NOT_GIVEN, POOLED as POOLED, ZERO as ZERO, Key as Key
 from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
 from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
@@ -29,7 +46,7 @@ from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
 from .results import Report as Report
-from .rows import Row as Row, TablePart as TablePart, rows_of as rows_of
+from .rows import TOTAL as TOTAL, Row as Row, TablePart as TablePart, rows_of as rows_of
 from .run_state import (
     BY_JUDGE as BY_JUDGE,
     Spending as Spending,
@@ -40,17 +57,9 @@ from .run_state import (
     state_lines as state_lines,
 )
 from .scores import conditions_of as conditions_of
-from .summary import (
-    Change as Change,
-    Scored as Scored,
-    changes_of as changes_of,
-    main_changes as main_changes,
-    report as report,
-    scores_of as scores_of,
-    summary_parts as summary_parts,
-)
+from .summary import report as report, summary_parts as summary_parts
 from .table_names import named_table as named_table, named_tables as named_tables
-from .tabulation import tabulate as tabulate
+from .tabulation import read_for as read_for, tabulate as tabulate, tabulate_columns as tabulate_columns
 from .terminal import (
     clean as clean,
     open_console as open_console,
@@ -72,15 +81,10 @@ from .win_rates import (
 from .wrong_answers import (
     Design as Design,
     ErrorLabel as ErrorLabel,
-    ErrorRow as ErrorRow,
     Kind as Kind,
     Wrong as Wrong,
-    count_errors as count_errors,
     draw as draw,
-    find_errors as find_errors,
     keep_design as keep_design,
     label_kind as label_kind,
-    print_counts as print_counts,
-    print_errors as print_errors,
     survey as survey,
 )

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mmdyn.stats import Estimate, Ints, Share, mean_of, mean_of_means, mean_score
+from mmdyn.stats import Estimate, Floats, Ints, Share, mean_of, mean_of_means, mean_score
 from mmdyn.tables.columns import Cell, Columns, Watcher, cell_of, split
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.measures import MEASURES, Measure
-from mmdyn.tables.rows import MACRO, TOTAL, Row, score_of
+from mmdyn.tables.rows import MACRO, TOTAL, Row
 
 APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
 """What is never averaged over, but kept apart: chains alone are pooled."""
@@ -114,17 +114,20 @@ class Block(NamedTuple):
         if self.measure.unit != "share":
             mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
             return self.row(axes, key, quantity, mean.value, ci95=mean.ci95, **{"method": mean.method} | found)
+        estimate = self._mean(cell, cell.values, strata).rounded
+        if cell.waits:
+            ends = [self._mean(cell, values, strata).rounded for values in (cell.low, cell.high)]
+            low, high = min(end.low for end in ends), max(end.high for end in ends)
+            method = "; ".join(dict.fromkeys(end.method for end in ends))
+            estimate = estimate._replace(low=low, high=high, method=method)
+            found |= {"judged": (ends[0].value, ends[1].value)}
+        return self.row(axes, key, quantity, estimate.value, ci95=estimate.ci95, method=estimate.method, **found)
+
+    def _mean(self, cell: Cell, values: Floats, strata: Ints | None) -> Estimate:
         columns = (cell.weights, self.labels(cell), self.least(cell))
         if strata is None or not np.ptp(strata):
-            estimate = mean_score(cell.values, *columns)
-        else:
-            estimate = mean_of_means(cell.values, strata, *columns)
-        value, ends, bound = score_of(estimate, lower=self.lower(cell))
-        return self.row(axes, key, quantity, value, ci95=ends, bound=bound, method=estimate.method, **found)
-
-    def lower(self, *cells: Cell) -> bool:
-        """Whether what is measured of some cells is a lower bound."""
-        return self.measure.bound and any(cell.bounded for cell in cells)
+            return mean_score(values, *columns)
+        return mean_of_means(values, strata, *columns)
 
 
 class RowWatcher(Watcher, Protocol):
@@ -147,12 +150,11 @@ def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
     strata = np.repeat(list(cells), [len(cell.values) for cell in each])
     found: dict[str, Any] = {
         name: np.concatenate([getattr(cell, name) for cell in each])
-        for name in ("parents", "values", "chance", "least", "asked")
+        for name in ("parents", "values", "chance", "least", "low", "high", "asked")
     }
     ids = np.concatenate([code * (1 << 32) + cell.ids for code, cell in cells.items()])
     counts = {name: sum(cell.counts[name] for cell in each) for name in each[0].counts}
-    bounded = any(cell.bounded for cell in each)
-    return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts, bounded=bounded), strata
+    return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts), strata
 
 
 def _small_groups(strata: Ints) -> str:

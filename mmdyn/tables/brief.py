@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
 from msgspec.structs import replace
 
-from mmdyn.table import Contrasts
+from mmdyn.tables.changes import Change, Scored, changes_of, main_changes, scores_of
 from mmdyn.tables.columns import FORM
-from mmdyn.tables.formats import FORMATS, wrapped
+from mmdyn.tables.formats import FORMATS, Tables, wrapped
 from mmdyn.tables.guessing import key_lines, position_lines
-from mmdyn.tables.labels import condition_name, front_of, is_main, is_pooled, who_of
-from mmdyn.tables.results import Report
+from mmdyn.tables.labels import FRONT, condition_name, front_of, is_change, is_pooled, who_of
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.run_state import state_lines
-from mmdyn.tables.summary import Change, Scored, changes_of, main_changes, scores_of
-from mmdyn.tables.tabulation import TITLES
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import clean, digits_of, p_value, percent, points
 
 LINES = 10
 FEW, WIDE = 30, 0.2
 """A change tells little where it is of fewer questions, or its interval reaches farther to one side."""
 
 
-def brief_lines(report: Report) -> list[str]:
+def brief_lines(report: Tables) -> list[str]:
     """Ten lines at most: how far the runs are, scores and change of as many models as fit, the best first, with the
     chain that takes most where there is room, and what to distrust."""
     asked, planned = (sum(getattr(run, name) for run in report.runs) for name in ("asked", "planned"))
@@ -34,7 +32,7 @@ def brief_lines(report: Report) -> list[str]:
     best = sorted(rows, key=lambda who: -(rows[who][0].score.value or 0))
     found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
     for who in best:
-        scores = [f"{condition_name(one.factors)} {_percent(one.score)}" for one in _few(rows[who])]
+        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who])]
         told.append([f"{front_of(rows[who][0].factors)}: {'; '.join(scores)}", *_drops(report, who)])
     room = LINES - 1 - bool(found)
     told = told if sum(map(len, told)) <= room else [block[:2] for block in told]
@@ -46,11 +44,13 @@ def brief_lines(report: Report) -> list[str]:
     lines += [f"distrust: {doubt}" for doubt in found[:room]]
     if len(found) > room:
         lines[-1] += f" (and {len(found) - room} more: --full has them)"
-    return lines
+    return [clean(line).plain for line in lines]
 
 
-def _percent(row: Row) -> str:
-    return percent(row.value, row.ci95)
+def score_text(row: Row) -> str:
+    """A score with its interval, and between what it lies once a judge has seen the answers that wait."""
+    judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
+    return percent(row.value, row.ci95) + (f" (between {' and '.join(judged)} once judged)" if judged else "")
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
@@ -59,10 +59,10 @@ def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
     return [rows[0], *(pooled or rows[1:])[-1:]]
 
 
-def _drops(report: Report, who: tuple[str, ...]) -> Iterator[str]:
+def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
     """The main change of a model, and the chain that takes most."""
     every = [change for change in changes_of(report.parts) if who_of(change.factors) == who]
-    found = [one for one in every if one.factors["factor"] == "variant" and one.is_main and one.value is not None]
+    found = [one for one in every if is_change(one.factors) and one.value is not None]
     if not found:
         return
     whole = next((one for one in found if is_pooled(one.factors)), found[0])
@@ -74,12 +74,22 @@ def _drops(report: Report, who: tuple[str, ...]) -> Iterator[str]:
 
 
 def _told(change: Change) -> str:
-    scale = ""
+    row, scale = change.difference, ""
     if change.raw is not None:
-        scale = f" corrected for chance ({100 * (change.raw.value or 0):+.1f} raw)"
-    row = change.difference
+        scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
-    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
+    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+
+
+def unread_of(change: Change) -> str:
+    """What a sentence about a change says of replies that were not read; empty where all were."""
+    if not any(change.unread):
+        return ""
+    before, after = (f"{percent(share, None)} %" for share in change.unread)
+    told = f"; unread: {before} of the answers before, {after} after"
+    if change.read is None:
+        return told
+    return f"{told}; where both were read {percent(change.read.value, change.read.ci95, '+')} ({change.read.n} pairs)"
 
 
 def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
@@ -97,7 +107,7 @@ def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
         yield f"standard to dynamic: {tell} little: the change may lie anywhere from {least:+d} to {most:+d} points"
 
 
-def doubts(report: Report) -> Iterator[str]:
+def doubts(report: Tables) -> Iterator[str]:
     """What a reader must know before a number is believed, the worst first."""
     for state in report.runs:
         if not state.complete:
@@ -109,7 +119,7 @@ def doubts(report: Report) -> Iterator[str]:
     said = "; ".join(change.difference.note for change in main)
     yield from (line for _, line in position_lines(report.parts) if line not in said)
     if waiting := sum(state.needs_judge for state in report.runs):
-        yield f"{waiting} answers need a judge and had none: scores with open answers are lower bounds"
+        yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
     for change in main:
         a, b = (change.factors[side] for side in ("a", "b"))
         yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))
@@ -126,17 +136,18 @@ def remarks(row: Row) -> list[str]:
     return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
 
 
-def short_text(report: Report) -> str:
+def short_text(report: Tables) -> str:
     """The ten lines, then scores, then the changes from standard to dynamic, one row a model and chain."""
     left = [part for part in report.parts if part.kind not in ("scores", "contrasts") and part.rows]
-    others = sum(not _is_change(row) for row in report.rows("contrasts", "difference"))
+    others = sum(not is_change(row.factors) for row in report.rows("contrasts", "difference"))
     parts = [_short(part) for part in report.parts if part.kind in ("scores", "contrasts")]
-    names = [f"{others} other contrasts"] * bool(others) + [part.title for part in left]
-    more = f"--full has the rest: {', '.join(names)}.\n" if names else ""
-    return _lines(brief_lines(report)) + "\n" + FORMATS["text"](report.of_parts(parts)) + more
+    names = [f"{others} other contrast{'s' * (others > 1)}"] * bool(others)
+    names += [re.split("[:;,]", part.title)[0] for part in left]
+    more = [f"--full has the rest: {', '.join(names)}."] * bool(names)
+    return _lines(brief_lines(report)) + "\n" + FORMATS["text"](report.of_parts(parts)) + _lines(more)
 
 
-def full_text(report: Report) -> str:
+def full_text(report: Tables) -> str:
     """The ten lines, how far the runs are and what they took, and every table."""
     sentences = [line for state in report.runs for line in state_lines(state)]
     return _lines([*brief_lines(report), "", *sentences]) + "\n" + FORMATS["text"](report)
@@ -147,12 +158,13 @@ def _lines(lines: Sequence[str]) -> str:
 
 
 def _short(part: TablePart) -> TablePart:
-    """The part with main changes alone."""
+    """The part with main changes alone, by chain."""
     if part.kind != "contrasts":
         return part
-    title = part.title.replace(TITLES[Contrasts], "Changes from standard to dynamic")
-    return replace(part, title=title, rows=[row for row in part.rows if _is_change(row)])
-
-
-def _is_change(row: Row) -> bool:
-    return row.factors["factor"] == "variant" and is_main(row.factors)
+    names = (*FRONT, "chain", part.by)
+    rows = [
+        replace(row, factors={name: value for name, value in row.factors.items() if name in names})
+        for row in part.rows
+        if is_change(row.factors)
+    ]
+    return replace(part, title="Changes from standard to dynamic" + f" by {part.by}" * bool(part.by), rows=rows)

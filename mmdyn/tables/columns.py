@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, get_args
-from zlib import crc32
 
 import numpy as np
 from msgspec import Struct
@@ -19,8 +18,9 @@ from mmdyn.record import Record, Score
 from mmdyn.sample import TaskType
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
-from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
-from mmdyn.tables.contexts import LEAK, NAMES, place_of
+from mmdyn.tables.breakdown import ALWAYS, check_names
+from mmdyn.tables.contexts import LEAK, NAMES, beside_value, place_of
+from mmdyn.tables.dropped import dropped_variants
 from mmdyn.tables.factors import (
     BINNED,
     MAX_VALUES,
@@ -33,17 +33,27 @@ from mmdyn.tables.factors import (
     quartiles,
 )
 from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
-from mmdyn.tables.measures import measure
+from mmdyn.tables.measures import MEASURES, measure
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
+TREATMENT = "treatment"
 FEW = 10
 """Independent questions, or groups of questions, that a chain needs to be a part of what is told over all chains."""
 
 MOST_TESTED = 20
 """Values of a field whose changes are compared, at most."""
 
-FLAGS = ("failed", "unscored", "needs_judge", "bounded", "unparsed", "refused", "truncated")
+SAME = 1e-9
+"""Chance levels that differ by no more are one, summed in another order."""
+
+FLAGS = ("failed", "unscored", "needs_judge", "waits", "unparsed", "refused", "truncated")
+"""`waits`: what was read needs a judge and had none; what was not read, or cut off, never waits."""
+
+FAILED, UNSCORED, NEEDS_JUDGE, WAITS, UNPARSED, REFUSED, TRUNCATED = (1 << place for place in range(len(FLAGS)))
+STATUSES = {"unparsed": UNPARSED, "refused": REFUSED}
+"""Flags as bits, and those of a score's status."""
+
 FORM, TURNS, PICTURES = "form", "turns", "pictures"
 NOT_RECORDED = -1
 """The code of pictures of which a record does not say whether they were sent."""
@@ -71,10 +81,14 @@ class Columns(Struct, frozen=True, kw_only=True):
     """All records of some runs.
 
     keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
-        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains.
+        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains,
+        `null` whether its chain changes what nobody would call a change, and `dropped`, by reason, how many variants of
+        each parent were not made (dropped.py).
     Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
         (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
-    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id.
+    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
+        `corrected`: whether differences of its set are of scores corrected for chance, as guessing earns otherwise at
+        some of the set's variants than at their questions.
     facts: factors that the user gave of models. question_fields: the fields that questions have, with 2 to MOST_TESTED
         values. states, failures: how far the runs are, and the first failed records.
     """
@@ -83,6 +97,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     keys: list[Key]
     pools: Ints
     pooled: NDArray[np.bool_]
+    null: NDArray[np.bool_]
     asked: Ints
     fields: dict[str, Field]
     parents: Ints
@@ -91,8 +106,10 @@ class Columns(Struct, frozen=True, kw_only=True):
     flags: dict[str, NDArray[np.bool_]]
     draws: Ints
     sides: dict[str, Ints]
+    dropped: dict[tuple[str, int], Ints]
     clusters: Ints
     groups: Ints
+    corrected: NDArray[np.bool_]
     names: Sequence[str] = ()
     facts: Collection[str] = ()
     question_fields: Sequence[str] = ()
@@ -125,8 +142,9 @@ class Columns(Struct, frozen=True, kw_only=True):
 class Cell(NamedTuple):
     """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
 
-    ids: by what values are pairs. least: the lowest that each value can be. counts: of records by flag, and of
-        `answers`. bounded: whether one is a lower bound. asked: the indices of all parents that were asked.
+    ids: by what values are pairs. least: the lowest that each value can be. low, high: what it can be once a judge has
+        seen the answers that wait for one. counts: of records by flag, and of `answers`. asked: the indices of all
+        parents that were asked. chains: how many are pooled.
     """
 
     parents: Ints
@@ -135,23 +153,43 @@ class Cell(NamedTuple):
     weights: Floats
     chance: Floats
     least: Floats
+    low: Floats
+    high: Floats
     counts: dict[str, int]
-    bounded: bool
     asked: Ints
     chains: int = 1
 
-    def holding(self, parents: Ints, values: Floats, weights: Floats) -> Cell:
-        """The means by parent of other values in [0, 1], such as one a group of tries; NaN where there is none."""
+    @property
+    def waits(self) -> bool:
+        """Whether any answer waits for a judge."""
+        return bool((self.low < self.high).any())
+
+    def holding(self, parents: Ints, values: Floats, weights: Floats, waits: NDArray[np.bool_] | None = None) -> Cell:
+        """The means by parent of other values in [0, 1], such as one a group of tries; NaN where there is none. waits:
+        which of them wait for a judge."""
         told = ~np.isnan(values)
-        ids, means, worth = group_means(parents[told], values[told], weights[told])
+        each, worth = parents[told], weights[told]
+        ids, means, parent_weights = group_means(each, values[told], worth)
+        ends = [means, means]
+        if waits is not None and waits.any():
+            sides = (np.where(waits, end, values)[told] for end in (0.0, 1.0))
+            ends = [group_means(each, side, worth)[1] for side in sides]
         zeros = np.zeros(len(ids))
-        return self._replace(parents=ids, ids=ids, values=means, weights=worth, chance=zeros, least=zeros)
+        return self._replace(
+            parents=ids, ids=ids, values=means, weights=parent_weights, chance=zeros, least=zeros, low=ends[0],
+            high=ends[1],
+        )  # fmt: skip
+
+    def settled(self, values: Floats) -> Cell:
+        """The same parents with other values, none of which waits for a judge."""
+        return self._replace(values=values, low=values, high=values)
 
     def only(self, places: NDArray[Any]) -> Cell:
         """Some of the parents, by their places or a mask."""
         return self._replace(
             parents=self.parents[places], ids=self.ids[places], values=self.values[places],
             weights=self.weights[places], chance=self.chance[places], least=self.least[places],
+            low=self.low[places], high=self.high[places],
         )  # fmt: skip
 
 
@@ -204,19 +242,20 @@ class _Builder:
     ) -> None:
         self._runs, self._factors, self._facts = runs, factors, facts
         self._measures = {name: measure(name) for name in measures}
-        named = [name for name in factors if name in OF_RECORD or name in OF_SAMPLE or name in facts]
-        self._fields = {name: _Codes() for name in dict.fromkeys((*ALWAYS, "draw", "epoch", *named))}
+        asked = [name for name in factors if name in OF_RECORD or name in OF_SAMPLE or name in facts]
+        self._named = [name for name in asked if name not in ("draw", "epoch")]
+        self._fields = {name: _Codes() for name in dict.fromkeys((*ALWAYS, *self._named))}
         self._numbers = {name: array("d") for name in factors if name in BINNED}
         self._worth = {name: (array("d"), array("d")) for name in measures}
         self._parents, self._asked = array("i"), array("i")
         self._chance = array("d")
-        self._flags = {name: array("b") for name in FLAGS}
-        self._draws = array("i")
+        self._flags, self._pictures = array("i"), dict[object, int]()
+        self._draws, self._epochs = array("i"), array("i")
         self._sides = {name: array("q") for name in (FORM, TURNS, PICTURES)}
         self._keys, self._parent_of = dict[Key, int](), dict[tuple[str, str], int]()
         self._key_of = dict[object, Key]()
-        self._clusters, self._groups = (dict[object, int]() for _ in range(2))
-        self._cluster_of, self._group_of = array("i"), array("i")
+        self._clusters, self._groups, self._set_of = (dict[object, int]() for _ in range(3))
+        self._cluster_of, self._group_of, self._sets = array("i"), array("i"), array("i")
         self._by_digest, self._failures = dict[str, tuple[str, ...]](), list[FailedReply]()
 
     def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> tuple[Key, int]:
@@ -224,43 +263,52 @@ class _Builder:
         known = (name, record.model, record.set, record.condition)
         key = self._key_of.get(known) or self._key_of.setdefault(known, Key.of(name, record))
         self._asked.append(self._keys.setdefault(key, len(self._keys)))
-        self._parents.append(self._parent(record))
+        parent = self._parent(record)
+        self._parents.append(parent)
         self._add_fields(run, reader, record)
         self._add_worth(name, run, reader, record)
         self._draws.append(record.draw)
-        sent = f"{record.pictures} {record.reply.changed}"
+        self._epochs.append(record.epoch)
         self._sides[FORM].append(_TASK_TYPES.index(record.task_type))
         self._sides[TURNS].append(bool(record.expansion))
-        self._sides[PICTURES].append(NOT_RECORDED if record.pictures is None else crc32(sent.encode()))
-        return key, self._parents[-1]
+        sent = (record.pictures, record.reply.changed)
+        pictures = NOT_RECORDED if record.pictures is None else self._pictures.setdefault(sent, len(self._pictures))
+        self._sides[PICTURES].append(pictures)
+        return key, parent
 
     def _add_worth(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
-        score, failed = record.score, has_failed(record)
-        if score is not None and not failed:
+        score, failed, cut_off = record.score, has_failed(record), is_cut_off(record.reply)
+        flags = FAILED * failed | TRUNCATED * cut_off
+        if failed:
+            if len(self._failures) < SHOWN_FAILURES:
+                reason = record.reply.error or (score.rule if score else "") or "the answer could not be scored"
+                self._failures.append(FailedReply.of(name, record, reason))
+        elif score is None:
+            flags |= UNSCORED
+        else:
             _check(run, record, score)
-        for measured, kind in self._measures.items():
-            found = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
-            for column, number in zip(self._worth[measured], found, strict=True):
-                column.append(number)
+            waits = score.needs_judge and score.status == "ok" and not cut_off
+            flags |= NEEDS_JUDGE * score.needs_judge | WAITS * waits | STATUSES.get(score.status, 0)
+        self._flags.append(flags)
         self._chance.append(nan if score is None or score.chance is None else score.chance)
-        told = {
-            "failed": failed, "unscored": not failed and score is None, "truncated": is_cut_off(record.reply),
-        }  # fmt: skip
-        if score is not None and not failed:
-            told |= {"needs_judge": score.needs_judge, "bounded": score.lower_bound, score.status: True}
-        for flag, holds in self._flags.items():
-            holds.append(told.get(flag, False))
-        if failed and len(self._failures) < SHOWN_FAILURES:
-            rule = score.rule if score else ""
-            reason = record.reply.error or rule or "the answer could not be scored"
-            self._failures.append(FailedReply.of(name, record, reason))
+        for measured, kind in self._measures.items():
+            value, weight = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
+            values, weights = self._worth[measured]
+            values.append(value)
+            weights.append(weight)
 
     def _add_fields(self, run: RunFolder, reader: Reader, record: Record) -> None:
-        before, own = len(self._parents) - 1, {*ALWAYS, *known_names(record)} - _OWN - self._facts.keys()
-        for name in own - self._fields.keys():
-            self._fields[name] = _Codes(before)
+        cells: dict[str, object] = {**record.fields, "task_type": record.parent_type, "language": record.language}
+        if record.beside:
+            beside, context = record.beside, record.condition.context
+            cells |= {name: beside_value(context, beside, name) for name in NAMES}
+        for name in cells.keys() - self._fields.keys():
+            if name not in _OWN and name not in self._facts:
+                self._fields[name] = _Codes(len(self._parents) - 1)
+        for name in self._named:
+            cells[name] = self._value(name, run, reader, record)
         for name, codes in self._fields.items():
-            codes.add(value_of(record, name) if name in own else self._value(name, run, reader, record))
+            codes.add(str(cells.get(name, NOT_GIVEN)))
         for name, numbers in self._numbers.items():
             numbers.append(BINNED[name](record))
 
@@ -279,6 +327,7 @@ class _Builder:
     def _parent(self, record: Record) -> int:
         place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
         if place == len(self._group_of):
+            self._sets.append(self._set_of.setdefault(record.set, len(self._set_of)))
             group = record.group
             known = -1 if group is None else self._groups.setdefault(group, len(self._groups))
             self._group_of.append(known)
@@ -293,41 +342,68 @@ class _Builder:
         clusters, names = np.array(self._cluster_of, np.int64), [parent for _, parent in self._parent_of]
         fields = {name: _recoded([_of_key(name, key, self._runs) for key in order], asked) for name in _OF_KEY}
         fields |= {"sample": _recoded(names, parents)}
+        fields |= {"draw": _numbered(self._draws), "epoch": _numbered(self._epochs)}
         fields |= {name: codes.finish() for name, codes in self._fields.items()}
         named = [name for name in self._factors if name != LEAK]  # every report goes by it
         check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
         fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
         fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
+        runs = self._runs
+        roles = np.array([runs[key.run].config.role(key.set, key.chain) if key.chain else TREATMENT for key in order])
         labels = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
         every = {pool: place for place, pool in enumerate(dict.fromkeys(key.pool or key for key in order))}
         pools = np.array([every[key.pool or key] for key in order], np.int64)
-        scored = ~(np.asarray(self._flags["failed"]) | np.asarray(self._flags["unscored"])).astype(np.bool_)
+        flags = np.asarray(self._flags)
+        scored = flags & (FAILED | UNSCORED) == 0
         return Columns(
             question_fields=_tested(fields, self._facts), pools=pools,
-            pooled=_pooled(order, pools, asked[scored], labels[parents[scored]]),
+            pooled=_pooled(order, pools, asked[scored], labels[parents[scored]], roles == TREATMENT),
+            null=roles == "null",
             runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
-            flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
+            flags={name: flags & 1 << place > 0 for place, name in enumerate(FLAGS)},
+            dropped=dropped_variants(self._runs, order, self._parent_of),
             sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
-            clusters=labels, groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
+            clusters=labels,
+            corrected=_corrected_sets(parents, self._sets, np.asarray(self._chance)),
+            groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
             failures=self._failures,
         )  # fmt: skip
 
 
-def _pooled(keys: Sequence[Key], pools: Ints, asked: Ints, clusters: Ints) -> NDArray[np.bool_]:
-    """Which conditions are a part of what is told over all chains: of several chains those that were answered for FEW
-    independent questions or groups, or all where none was."""
-    sizes = np.array([len(np.unique(clusters[asked == place])) for place in range(len(keys))])
+def _pooled(
+    keys: Sequence[Key], pools: Ints, asked: Ints, clusters: Ints, treatment: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which conditions are a part of what is told over all chains: those that a set declares as its treatment and that
+    were answered for FEW independent questions or groups, or all of its treatment where none was."""
+    sizes = np.array([len(np.unique(clusters[asked == place])) for place in range(len(keys))], np.int64) * treatment
     largest = np.zeros(len(keys), np.int64)
     np.maximum.at(largest, pools, sizes)
-    return (sizes >= FEW) | (largest[pools] < FEW)
+    return treatment & ((sizes >= FEW) | (largest[pools] < FEW))
+
+
+def _corrected_sets(parents: Ints, sets: Sequence[int], chance: Floats) -> NDArray[np.bool_]:
+    """Of each parent whether guessing earns otherwise at some answers than at others to one question of its set."""
+    low, high = np.full(len(sets), np.inf), np.full(len(sets), -np.inf)
+    told = ~np.isnan(chance)
+    np.minimum.at(low, parents[told], chance[told])
+    np.maximum.at(high, parents[told], chance[told])
+    of = np.asarray(sets, np.int64)
+    differing = np.bincount(of, high > low + SAME, int(of.max(initial=0)) + 1)
+    return differing[of] > 0
 
 
 def _tested(fields: Mapping[str, Field], facts: Collection[str]) -> list[str]:
     """The fields of questions with 2 to MOST_TESTED values."""
     named = [name for name in fields if name in ALWAYS or name not in (*_OWN, *NAMES, *facts)]
     return [name for name in named if 2 <= len({*fields[name].values} - {NOT_GIVEN}) <= MOST_TESTED]
+
+
+def _numbered(numbers: array[int]) -> Field:
+    """Whole numbers as a field."""
+    values, codes = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
+    return Field([str(value) for value in values.tolist()], codes)
 
 
 class _Codes:
@@ -423,23 +499,37 @@ def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
     told = ~np.isnan(values)
     kept = records[told]
     least = least_corrected(columns.chance[kept]) if measured == "corrected" else np.zeros(len(kept))
+    waits = columns.flags["waits"][kept] & MEASURES[measured].judged
+    low, high = np.where(waits, least, values[told]), np.where(waits, 1.0, values[told])
     many = len(columns.keys)
     each = columns.parents[kept] * many + columns.asked[kept]
     keys, _, worth = group_means(each, weights[told], weights[told])
     shares, chains = _shares(columns, keys, worth)
-    found = list[Floats]()
-    for column in (values[told], columns.chance[kept], least):
+    pools, places = np.unique(keys // many * many + columns.pools[keys % many], return_inverse=True)
+    total = np.bincount(places, shares, len(pools)).astype(np.float64)
+    ids, _, parent_weights = group_means(pools // many, total, total)
+
+    def averaged(column: Floats) -> Floats:
         means = group_means(each, column, weights[told])[1]
-        pools, places = np.unique(keys // many * many + columns.pools[keys % many], return_inverse=True)
-        total = np.bincount(places, shares, len(pools))
-        of_pool = np.bincount(places, shares * means, len(pools)) / total
-        ids, parent_means, parent_weights = group_means(pools // many, of_pool, total)
-        found.append(parent_means)
-    bounded = bool(columns.flags["bounded"][records].any())
+        return group_means(pools // many, np.bincount(places, shares * means, len(pools)) / total, total)[1]
+
+    found = averaged(values[told])
+    ends = (averaged(low), averaged(high)) if waits.any() else (found, found)
     return Cell(
-        ids, ids, found[0], parent_weights, found[1], np.minimum(found[2], found[0]), counts_of(columns, records),
-        bounded, np.unique(columns.parents[records]), chains,
+        ids, ids, found, parent_weights, averaged(columns.chance[kept]), np.minimum(averaged(least), found), *ends,
+        counts_of(columns, records), np.unique(columns.parents[records]), chains,
     )  # fmt: skip
+
+
+def record_weights(columns: Columns, measured: str, records: Ints) -> Floats:
+    """A weight of each of some records that have a value, with which their weighted mean is that of their cell."""
+    weights, many = columns.worth[measured][1][records], len(columns.keys)
+    each = columns.parents[records] * many + columns.asked[records]
+    keys, places, counts = np.unique(each, return_inverse=True, return_counts=True)
+    total = np.bincount(places, weights)
+    shares, _ = _shares(columns, keys, total / counts)
+    found: Floats = (shares / total)[places] * weights
+    return found
 
 
 def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
@@ -462,8 +552,8 @@ def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
 
 
 def counts_of(columns: Columns, records: Ints) -> dict[str, int]:
-    """How many of some records have each flag but `bounded`, and how many have an answer that is scored."""
-    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "bounded"}
+    """How many of some records have each flag but `waits`, and how many have an answer that is scored."""
+    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "waits"}
     return {"answers": len(records) - counts["failed"] - counts["unscored"], **counts}
 
 

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
+from mmdyn.errors import PluginError
 from mmdyn.shots import Shots
 from mmdyn.stats import Ints
 from mmdyn.table import Contrasts
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import FORM, NOT_RECORDED, PICTURES, TURNS, Columns
 from mmdyn.tables.contexts import BASES, LEAK, LEAKING, are_compared, lays_knowledge, place_of
+from mmdyn.tables.factors import changed
 from mmdyn.tables.keys import Key
-from mmdyn.tables.pairing import Pair
+from mmdyn.tables.pairing import READ, Pair
 from mmdyn.tables.scores import conditions_of, laid_field, values_of
 from mmdyn.work import RunConfig
 
 COMPARED = (*BASES, "model", "run")
 """The factors of which values are compared, in the order of a report."""
+
+CHANGES = {"image": {PICTURES}, "text": {FORM}, "both": {PICTURES, FORM}, "nothing": set[str]()}
+"""What operators of each kind are there to change."""
 
 INSTRUCTION, INSTRUCTION_UNKNOWN = "instruction", "instruction (not recorded)"
 
@@ -60,6 +66,7 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
         if not part.by:
             differs = _differing(columns, sides, a, b)
             yield from pair.rows((), (), names, notes, differs, comparable=comparable)
+            yield from _read_rows(block._replace(front=sides.factors()), pair) if comparable else ()
             continue
         field = laid_field(columns, part.by, a, b)
         asked = np.union1d(columns.parents[a], columns.parents[b])
@@ -69,6 +76,23 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
         for value, code in values:
             own = pair.only(field.codes == code)
             yield from own.rows((part.by,), (value,), names, notes, comparable=comparable)
+
+
+def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
+    """Where some replies were not read, the share of these on each side, and the difference over the answers that were
+    read."""
+    columns = block.columns
+    shares = [pair.unread(records) for records in pair.records]
+    if not any(shares):
+        return
+    for side, share in zip(("unread a", "unread b"), shares, strict=True):
+        yield block.row((), (), side, round(share, 6), unit="share"), None
+    read = ~(columns.flags["unparsed"] | columns.flags["refused"])
+    own = Pair.of(block, *(records[read[records]] for records in pair.records))
+    if found := own.difference():
+        unit, found = block.difference_unit, found.rounded
+        more: dict[str, Any] = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
+        yield block.row((), (), READ, found.value, ci95=found.ci95, **more), None
 
 
 def find_sides(keys: Sequence[Key]) -> list[Sides]:
@@ -155,15 +179,25 @@ def _versions(run: RunConfig, root: str, *, dynamic: bool) -> set[str]:
 
 def _differing(columns: Columns, sides: Sides, a: Ints, b: Ints) -> tuple[str, ...]:
     """What else differs between two sides, beside the factor, by what was asked: the instruction, the form (task type),
-    the number of turns, the pictures.
-
-    A variant may be of another form and have other pictures: that is what its chain did, and is named. What a record
-    does not say is passed over.
-    """
+    the number of turns, the pictures. What a chain is there to change is left out, and what a record does not say."""
     told = "" if sides.factor == "style" else _instruction(columns, sides.a, sides.b)
-    differ = _has_others if sides.factor == "variant" else _share_none
-    kinds = [kind for kind in (FORM, TURNS, PICTURES) if differ(*(_codes(columns, kind, side) for side in (a, b)))]
-    return (*filter(None, (told,)), *kinds)
+    variant = sides.factor == "variant"
+    declared = _declared(columns, b) if variant else set()
+    differ = _has_others if variant else _share_none
+    kinds = [kind for kind in (FORM, TURNS, PICTURES) if kind not in declared]
+    found = [kind for kind in kinds if differ(*(_codes(columns, kind, side) for side in (a, b)))]
+    return (*filter(None, (told,)), *found)
+
+
+def _declared(columns: Columns, records: Ints) -> set[str]:
+    """What the chains of some records are there to change: operators of pictures the pictures, those of text the
+    form."""
+    chains = {columns.keys[place].chain for place in np.unique(columns.asked[records]).tolist()}
+    found = set[str]()
+    for chain in chains:
+        with suppress(PluginError):  # of an operator that is not installed here nothing is known
+            found |= CHANGES[changed(chain)]
+    return found
 
 
 def _codes(columns: Columns, kind: str, records: Ints) -> Ints:

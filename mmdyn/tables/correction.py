@@ -10,10 +10,10 @@ import numpy as np
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
-from mmdyn.stats import Estimate, Floats, Ints, prediction_powered, rogan_gladen, tuned_power
+from mmdyn.stats import Estimate, Ints, prediction_powered, rogan_gladen, tuned_power
 from mmdyn.table import Corrected
 from mmdyn.tables.blocks import Block, Numbered, RowWatcher
-from mmdyn.tables.columns import Columns
+from mmdyn.tables.columns import Columns, record_weights
 from mmdyn.tables.keys import Key
 from mmdyn.tables.marks import Marks
 from mmdyn.tables.measurements import Grading, load_gradings, named
@@ -54,7 +54,6 @@ class CorrectedWatcher(RowWatcher):
             raise UserError("ppi++ corrects one run by marks of its own answers: give one RUN and --labels FILE")
         if not powered and part.labels:
             raise UserError("labels go with ppi++: Rogan-Gladen takes what `mmdyn grade --calibrate` measured")
-        self._gradings = {} if powered else {name: _usable(run) for name, run in runs.items()}
         self._marks, self._marked = Marks(part.labels) if powered else None, array("d")
 
     def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
@@ -69,7 +68,7 @@ class CorrectedWatcher(RowWatcher):
         """
         if self._marks:
             self._marks.check()
-        told = dict[tuple[str, str], Grading]()
+        gradings, told = dict[str, list[Grading]](), dict[tuple[str, str], Grading]()
         for key, records in conditions_of(block).items():
             scorer = block.columns.runs[key.run].config.scorer
             here = block._replace(front=key.place | {"scorer": scorer, "correction": self._method})
@@ -79,7 +78,9 @@ class CorrectedWatcher(RowWatcher):
                 yield from self._by_marks(here, records)
                 continue
             _check_binary(block.columns, key.run, records)
-            for grading in self._gradings[key.run]:
+            if key.run not in gradings:
+                gradings[key.run] = _usable(block.columns.runs[key.run])
+            for grading in gradings[key.run]:
                 yield from _by_calibration(here, records, grading)
                 told[scorer, named(grading)] = grading
         for (scorer, name), grading in told.items():
@@ -90,10 +91,10 @@ class CorrectedWatcher(RowWatcher):
 
     def _by_marks(self, block: Block, records: Ints) -> Iterator[Numbered]:
         columns, marks = block.columns, np.array(self._marked)[records]
-        values, weights = columns.worth["score"][0][records], _weights(columns, records)
-        kept = ~np.isnan(values)
-        values, weights, marks = values[kept], weights[kept], marks[kept]
-        clusters, marked = columns.clusters[columns.parents[records[kept]]], ~np.isnan(marks)
+        scored = ~np.isnan(columns.worth["score"][0][records])
+        kept, marks = records[scored], marks[scored]
+        values, weights = columns.worth["score"][0][kept], record_weights(columns, "score", kept)
+        clusters, marked = columns.clusters[columns.parents[kept]], ~np.isnan(marks)
         if len(np.unique(clusters[marked])) < 2:
             yield from _rows(block, records, None, int(marked.sum()), FEW)
             return
@@ -154,15 +155,3 @@ def _check_binary(columns: Columns, run: str, records: Ints) -> None:
     if len(graded):
         value, parent = values[graded[0]], columns.names[columns.parents[records[graded[0]]]]
         raise UserError(GRADED.format(run=columns.runs[run].folder, value=value, sample=parent))
-
-
-def _weights(columns: Columns, records: Ints) -> Floats:
-    """A weight of each answer with which the weighted mean is the report's score: that of a parent is shared by its
-    chains, that of a chain by its answers."""
-    values, weights = columns.worth["score"][:, records]
-    told, many = ~np.isnan(values), len(columns.keys)
-    each = columns.parents[records] * many + columns.asked[records]
-    pairs, places, counts = np.unique(np.where(told, each, -1), return_inverse=True, return_counts=True)
-    _, of, chains = np.unique(pairs // many, return_inverse=True, return_counts=True)
-    shared: Floats = weights / counts[places] / chains[of][places]
-    return shared

@@ -27,7 +27,7 @@ from mmdyn.tables.columns import split
 from mmdyn.tables.forms import Forms, forms_of
 from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.rows import BY_RULES, TOTAL
+from mmdyn.tables.rows import TOTAL, WAITING
 
 STANDARD, OPERATOR, LEVEL, DOSE = "standard", "operator", "level", "dose"
 ALPHA = 0.05
@@ -74,7 +74,7 @@ def _curve(
         note = NO_PARENT if measure else NO_DOSE
         yield block.row(axes, of_all, "area", None, note=note, **more), None
         return
-    note = "; ".join([MEASURES[measure], *[forms.note] * bool(forms.note), *[BY_RULES] * forms.lower])
+    note = "; ".join([MEASURES[measure], *[forms.note] * bool(forms.note), *[WAITING] * forms.waits])
     scaled = block._replace(measured="corrected") if forms.scale == "corrected" else block
     x = np.array([0.0, *(doses[chain] for chain in order)])
     told = dict(zip((STANDARD, *order), x.tolist(), strict=True))

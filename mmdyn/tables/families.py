@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from mmdyn.context import NONE
 from mmdyn.stats import holm
-from mmdyn.tables.labels import is_main, is_pooled, is_usual, who_of
+from mmdyn.tables.labels import is_change, is_main, is_pooled, is_usual, who_of
 from mmdyn.tables.rows import Row, p_digits
 
 BASELINE = "baseline:"
@@ -36,7 +36,7 @@ def adjusted_contrasts(rows: Sequence[Row]) -> list[Row]:
     standard questions, of a model and set. (d) which model is better, on standard questions and over all chains,
     without baselines. (e) every other factor, of a model and set. A chain's p is the larger of its own and of (a).
     """
-    pooled = {who_of(row.factors) for row in rows if _is_drop(row) and is_pooled(row.factors)}
+    pooled = {who_of(row.factors) for row in rows if is_change(row.factors) and is_pooled(row.factors)}
     found = adjusted(rows, [_family(row, pooled) for row in rows])
     first = [row for row in found if row.p is not None and _family(row, pooled)[0] == "a"]
     whole = {who_of(row.factors): row.p_adjusted for row in first}
@@ -51,7 +51,7 @@ def _gated(row: Row, whole: dict[tuple[str, ...], float | None]) -> Row:
 def _family(row: Row, pooled: set[tuple[str, ...]]) -> tuple[object, ...]:
     factors, who = row.factors, who_of(row.factors)
     factor, model = factors["factor"], factors.get("model", "")
-    if _is_drop(row):
+    if is_change(row.factors):
         own = (model,) if model.startswith(BASELINE) else ()
         return ("a", *own) if who not in pooled or is_pooled(factors) else ("b", *who)
     if factor == "context" and factors["a"] == NONE and is_main(factors):
@@ -60,7 +60,3 @@ def _family(row: Row, pooled: set[tuple[str, ...]]) -> tuple[object, ...]:
         models = factors["a"], factors["b"]
         return ("d", *models) if any(one.startswith(BASELINE) for one in models) else ("d",)
     return ("e", factor, *who)
-
-
-def _is_drop(row: Row) -> bool:
-    return row.factors["factor"] == "variant" and is_main(row.factors)

@@ -13,9 +13,9 @@ from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.breakdown import reading_order
 from mmdyn.tables.contrasts import Sides, find_sides
 from mmdyn.tables.keys import NOT_GIVEN, POOLED
-from mmdyn.tables.labels import is_main
+from mmdyn.tables.labels import is_change
 from mmdyn.tables.pairing import TOO_FEW_GROUP, Pair
-from mmdyn.tables.rows import p_digits
+from mmdyn.tables.rows import UNTESTED, p_digits
 from mmdyn.tables.scores import conditions_of
 
 FEW = 10
@@ -41,8 +41,7 @@ def _main(every: list[Sides]) -> list[Sides]:
     found = dict[tuple[str, ...], Sides]()
     for sides in every:
         who = (sides.a.run, sides.b.run, sides.a.model, sides.a.set)
-        main = sides.factor == "variant" and is_main(sides.factors())
-        if main and (who not in found or sides.b.chain == POOLED):
+        if is_change(sides.factors()) and (who not in found or sides.b.chain == POOLED):
             found[who] = sides
     return list(found.values())
 
@@ -56,9 +55,12 @@ def _rows(pair: Pair, front: dict[str, str], name: str) -> Iterator[Numbered]:
     if len(large) < 2:
         return
     change, weights = pair.b.values - pair.a.values, pair.weights
-    p = equality(change[inside], codes[inside], weights[inside], block.columns.clusters[pair.a.parents[inside]])
+    waits = pair.a.waits or pair.b.waits
+    labels = block.columns.clusters[pair.a.parents[inside]]
+    p = None if waits else equality(change[inside], codes[inside], weights[inside], labels)
     more = {"n": int(inside.sum()), "left_out": int((~inside).sum()), "unit": "points", "scale": pair.scale}
-    told = {"p": p and p_digits(p), "method": TESTED, "note": "" if p is not None else TOO_FEW_GROUP}
+    untold = UNTESTED if waits else TOO_FEW_GROUP if p is None else ""
+    told = {"p": p and p_digits(p), "method": TESTED, "note": untold}
     yield block.row(("field",), (name,), EQUAL, None, **more, **told), None
     for value in large:
         own = codes == field.values.index(value)

@@ -14,7 +14,7 @@ from mmdyn.record import Record
 from mmdyn.sample import Answer, Sample, from_json
 from mmdyn.stats import Ints
 from mmdyn.table import Flips
-from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.tables.blocks import Block, Numbered, RowWatcher
 from mmdyn.tables.contrasts import Sides, find_sides
 from mmdyn.tables.keys import POOLED, Key
 from mmdyn.tables.labels import ARROW
@@ -39,7 +39,7 @@ class _Flip(NamedTuple):
     records: tuple[Ints, Ints]
 
 
-class FlipWatcher:
+class FlipWatcher(RowWatcher):
     """Which sample each record is of, and what was read in its reply."""
 
     def __init__(self, part: Flips, runs: Mapping[str, RunFolder]) -> None:

@@ -6,19 +6,22 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Protocol, TextIO
 
 from rich.cells import cell_len
+from rich.console import Console
 
 from mmdyn.frame import Frame
 from mmdyn.html import Html, html_table, markup
 from mmdyn.tables.grid import Grid, grid_of
 from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.run_state import RunState
 from mmdyn.tables.terminal import clean, open_console
 
 
 class Tables(Protocol):
-    """What is printed."""
+    """What is printed: a report (results.py)."""
 
     @property
     def title(self) -> str:
@@ -26,8 +29,26 @@ class Tables(Protocol):
         ...
 
     @property
+    def failed(self) -> int:
+        """How many records failed."""
+        ...
+
+    @property
+    def runs(self) -> list[RunState]:
+        """How far each run is."""
+        ...
+
+    @property
     def parts(self) -> list[TablePart]:
         """The tables."""
+        ...
+
+    def rows(self, kind: str, quantity: str = "") -> list[Row]:
+        """The rows of all tables of a kind; of a quantity where one is named."""
+        ...
+
+    def of_parts(self, parts: Sequence[TablePart]) -> Tables:
+        """The same with other tables."""
         ...
 
     def to_json(self) -> bytes:
@@ -46,30 +67,62 @@ TEX = str.maketrans(
 )
 
 
+GAP, NARROWEST = 2, 12
+"""Blanks between columns, and what a label has at least where there is little room."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet take a cell for a formula, or for two cells."""
 
 
 def _text(grid: Grid) -> Iterator[str]:
-    """A table in columns, in several pieces where it is wider than the terminal (or PLAIN_WIDTH)."""
+    """A table in columns, in several pieces where it is wider than the terminal (or PLAIN_WIDTH); labels that take too
+    much of that are broken."""
     words = [grid.heads, *([word.text + STARS[word.mark] for word in line] for line in grid.lines)]
     table = [[clean(word).plain for word in line] for line in words]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
-    labels, rest = list(range(grid.labels)), list(range(grid.labels, len(widths)))
     console = open_console()
-    room = console.width
-    yield clean(grid.title).plain
-    while rest:
-        taken = [*labels, rest.pop(0)]
-        while rest and sum(widths[place] + 2 for place in (*taken, rest[0])) <= room:
-            taken.append(rest.pop(0))
+    room = console.width - 1  # a blank stands before each line
+    numbers = sum(widths[grid.labels :]) + GAP * len(widths[grid.labels :])
+    widths[: grid.labels] = _narrowed(widths[: grid.labels], max(room - numbers, room // 2))
+    yield from wrapped([grid.title])
+    for piece in _pieces(widths, grid.labels, room):
         yield ""
         for number, line in enumerate(table):
-            padded = [(line[place], " " * (widths[place] - cell_len(line[place])), place) for place in taken]
-            cells = [word + gap if place < grid.labels else gap + word for word, gap, place in padded]
-            yield f" {'  '.join(cells)}".rstrip()
-            yield from [f" {'─' * (sum(widths[place] + 2 for place in taken) - 2)}"] * (number == 0)
+            broken = [_broken(line[place], widths[place], console) for place in piece]
+            for cells in zip_longest(*broken, fillvalue=""):
+                gaps = [" " * (widths[place] - cell_len(word)) for place, word in zip(piece, cells, strict=True)]
+                sides = zip(piece, cells, gaps, strict=True)
+                padded = [word + gap if place < grid.labels else gap + word for place, word, gap in sides]
+                yield f" {(' ' * GAP).join(padded)}".rstrip()
+            yield from [f" {'─' * (sum(widths[place] + GAP for place in piece) - GAP)}"] * (number == 0)
     yield from ("", *wrapped(grid.notes), "")
+
+
+def _narrowed(widths: Sequence[int], room: int) -> list[int]:
+    """Widths of labels that fit, the widest ones narrowed first, but none below NARROWEST."""
+    found = [*widths]
+    while found and sum(found) + GAP * len(found) > room and max(found) > NARROWEST:
+        found[found.index(max(found))] -= 1
+    return found
+
+
+def _pieces(widths: Sequence[int], labels: int, room: int) -> Iterator[list[int]]:
+    """The columns that stand side by side: the labels, and as many others as there is room for."""
+    piece = list(range(labels))
+    for place in range(labels, len(widths)):
+        if len(piece) > labels and sum(widths[one] + GAP for one in (*piece, place)) - GAP > room:
+            yield piece
+            piece = list(range(labels))
+        piece.append(place)
+    yield piece
+
+
+def _broken(text: str, width: int, console: Console) -> list[str]:
+    """The lines of a label; a chain is broken behind a plus before it is broken anywhere."""
+    if cell_len(text) <= width:
+        return [text]
+    lines = clean(text.replace("+", "+ ")).wrap(console, width)
+    return [line.plain.rstrip().replace("+ ", "+") for line in lines]
 
 
 def wrapped(lines: Iterable[str]) -> Iterator[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
-from mmdyn.tables.labels import FRONT, condition_name, contrast_name
-from mmdyn.tables.rows import ERRORS, MACRO, TOTAL, Row, TablePart
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.labels import FRONT, chain_name, condition_name, contrast_name
+from mmdyn.tables.pairing import READ
+from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 
 COUNTS = {
     "truncated": "cut off",
@@ -19,13 +20,25 @@ COUNTS = {
     "unscored": "unscored",
     "needs_judge": "needs a judge",
     "left_out": "left out",
-    "variants_left_out": "variants left out",
+    "not_applicable": "not applicable",
+    "rejected": "refused by judge",
+    "variants_left_out": "variants failed",
 }
-OF_SCORES, OF_CONTRASTS = ("truncated", "unparsed", "refused"), ("variants_left_out",)
+OF_SCORES = ("truncated", "unparsed", "refused")
+OF_CONTRASTS = ("not_applicable", "rejected", "variants_left_out")
 """Counts that stand beside scores, and beside contrasts, alone."""
 
-HEADS = {"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"}
+HEADS = {
+    **{"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"},
+    **{"unread a": "a unread", "unread b": "b unread"},
+}
 """What quantities of scores and contrasts are called."""
+
+COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
+"""What n is, by kind of table, where it is not questions."""
+
+OF_CONDITIONS = ("scores", "contrasts", "flips")
+"""Tables above which is said what run, model and set all their rows have in common."""
 
 SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
 SIGNED = ("difference", "raw difference", "slope", "shapley", "whole", "interaction", "log odds")
@@ -52,16 +65,17 @@ class Grid(NamedTuple):
 def grid_of(part: TablePart) -> Grid:
     """The rows of a part side by side: by the values of its factor across, or by quantity. What run, model and set all
     lines of conditions have in common is said in the title."""
-    named = [(_labels(row.factors, part.across), row) for row in part.rows]
+    figure = () if part.across else ("figure",)
+    named = [(_labels(part, row.factors, part.across) | dict.fromkeys(figure, row.quantity), row) for row in part.rows]
     labels = list(dict.fromkeys(name for label, _ in named for name in label))
     title, shared = part.title, [name for name in FRONT if len({label.get(name) for label, _ in named} - {None}) == 1]
     shared = [name for name in shared if all(name in label for label, _ in named)]
-    if shared and {"condition", "contrast"} & {*labels}:
-        title += f" ({', '.join(named[0][0][name] for name in shared)})"
+    if part.kind in OF_CONDITIONS or {"condition", "contrast"} & {*labels}:
+        title += f" ({', '.join(named[0][0][name] for name in shared)})" * bool(shared)
         labels = [name for name in labels if name not in shared]
     lines = dict[tuple[str, ...], dict[str, Row]]()
     for label, row in named:
-        across = row.factors.get(part.across, row.quantity)
+        across = row.factors.get(part.across, row.quantity if part.across else "value")
         lines.setdefault(tuple(label.get(name, "") for name in labels), {})[across] = row
     columns = [] if part.kind == "flips" else [*_values(part, lines), *_counted(part, [*lines.values()])]
     words = [[*map(Word, key), *(cells[place] for _, cells in columns)] for place, key in enumerate(lines)]
@@ -69,10 +83,12 @@ def grid_of(part: TablePart) -> Grid:
     return Grid(title, len(labels), heads, words, [*part.notes, *_notes(part)])
 
 
-def _labels(factors: Mapping[str, str], across: str) -> dict[str, str]:
+def _labels(part: TablePart, factors: Mapping[str, str], across: str = "") -> dict[str, str]:
     """What a row is called: the parts of a condition, or of a contrast, are one word."""
     found = {name: value for name, value in factors.items() if name != across}
-    if {"factor", *SIDES} <= found.keys():
+    if part.kind == "flips":
+        whole = {"chain": chain_name(factors)}
+    elif {"factor", *SIDES} <= found.keys():
         whole = {"contrast": contrast_name(factors)}
     elif {"variant", "context", "style"} <= found.keys():
         whole = {"condition": condition_name(factors)}
@@ -86,7 +102,8 @@ def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]])
     """The columns of numbers, each with the paper's beside it where it has any."""
     there = dict.fromkeys(name for line in lines.values() for name in line)
     known = [name for name in part.columns or FIRST if name in there]
-    for name in [*known, *(name for name in there if name not in known)]:
+    hidden = () if part.kind != "contrasts" else (READ,)
+    for name in [*known, *(name for name in there if name not in known and name not in hidden)]:
         rows = [line.get(name) for line in lines.values()]
         head = HEADS.get(name, name) if part.kind in ("scores", "contrasts") else name
         yield head, [_word(row, bare=part.kind == "contrasts" and name in SIDES) for row in rows]
@@ -116,39 +133,45 @@ def _counted(part: TablePart, lines: Sequence[Mapping[str, Row]]) -> Iterator[tu
 def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
     """A count of a line: of its difference, or its first quantity; over the values of a factor that of their total, or
     their sum."""
-    if part.across == "quantity":
-        return int(getattr(line.get("difference") or next(iter(line.values())), name))
+    if part.across in ("", "quantity"):
+        row = line.get("difference") or next(iter(line.values()))
+        told = row.not_applicable + row.rejected if name == "variants_left_out" else 0
+        return max(int(getattr(row, name)) - told, 0)
     rows = [line[TOTAL]] if TOTAL in line else [row for value, row in line.items() if value != MACRO]
     return sum(int(getattr(row, name)) for row in rows)
 
 
-def number(value: float | None, unit: str, ends: Sequence[float | None] | None = None, *, sign: bool = False) -> str:
-    """A number with its interval, in percent where it is a share."""
+def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *, sign: bool = False) -> str:
+    """A number with its interval, of which the upper end may be open; in percent where it is a share."""
     if value is None or unit in ("share", "points"):
         return percent(value, ends, "+" if sign else "")
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
     form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
-    shown = ["\N{EN DASH}" if one is None else f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ()))]
+    form = f"{'+' if sign else ''}z{form}"
+    shown = ["\N{EN DASH}" if one is None else f"{one:{form}}" for one in (value, *(ends or ()))]
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 
 def _word(row: Row | None, *, bare: bool) -> Word:
     if row is None:
         return Word("-")
+    if bare and row.value is not None and row.unit in ("share", "points"):
+        return Word(points(row.value, digits_of(row.ci95)), row.mark)
     return Word(number(row.value, row.unit, None if bare else row.ci95, sign=row.quantity in SIGNED), row.mark)
 
 
 def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
-    if {row.unit for row in part.rows} & {"share", "points"}:
-        counted = "wrong answers" if part.kind == ERRORS else "questions"
-        yield f"in percent, with 95 % intervals; n counts {counted}"
+    if part.kind != "flips" and {row.unit for row in part.rows} & {"share", "points"}:
+        yield f"in percent, with 95 % intervals; n counts {COUNTED.get(part.kind, 'questions')}"
+    if any(row.judged for row in part.rows):
+        yield WAITING
     if any(row.mark for row in part.rows):
         yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
     said = dict[str, dict[str, None]]()
     for row in part.rows:
-        where = ", ".join(_labels(row.factors, "").values()) or row.quantity
+        where = ", ".join(_labels(part, row.factors).values()) or row.quantity
         differs = f"also differs in: {', '.join(row.differs)}" if row.differs else ""
         for note in filter(None, (row.note, differs)):
             said.setdefault(note, {})[where] = None

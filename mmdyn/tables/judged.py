@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import nan
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -30,6 +30,7 @@ NO_SCORE = "no answer has such a score"
 BETWEEN = "answers without a verdict as 0 and as 1"
 
 T = TypeVar("T")
+_Mask: TypeAlias = NDArray[np.bool_]
 
 
 class JudgedWatcher(RowWatcher):
@@ -90,26 +91,23 @@ class _Judge:
         """Take what it said of an answer; the asks that brought no verdict, the latest last."""
         if self._failed is None:
             self._failed = _failed(reader, self.entry)
-        judgement, failed = (
-            _read(reader, judged_kind(self.entry.id), record, Judgement),
-            self._failed.get(record.key, []),
-        )
-        value = judgement.value if judgement else None
-        for one in (*failed, *([judgement] if judgement else [])):
+        failed = self._failed.get(record.key, [])
+        judgement = _read(reader, judged_kind(self.entry.id), record, Judgement)
+        asks, said = [*failed, *([judgement] if judgement else [])], judgement or Judgement(None)
+        for one in asks:
             if one.requests:
                 self.spending.add(one.usage, one.cost, one.currency)
             self.spending.cached += one.cached
-        none, items = value is None, judgement.items if judgement else ()
-        requests = sum(one.requests for one in failed) + (judgement.requests if judgement else 0)
-        agreement = judgement.agreement if judgement else None
-        fate = (nan if value is None else value, none and bool(failed), none and not failed and scored, requests)
-        self._said.extend((*fate, len(items), sum(items), nan if agreement is None else agreement))
+        none, requests = said.value is None, sum(one.requests for one in asks)
+        fate = none and bool(failed), none and not failed and scored, requests, len(said.items), sum(said.items)
+        value, agreement = (nan if number is None else number for number in (said.value, said.agreement))
+        self._said.extend((value, *fate, agreement))
         return failed
 
-    def rows(self, answers: _Answers, kept: NDArray[np.bool_], rules: Floats, *, all_asked: bool) -> Iterator[Numbered]:
-        """The score of the answers that it judged; it gave no verdict on `failed` ones and was not asked about `left_out`
-        ones. agreement, kappa: with the rules, where it was asked about all; consistency: the mean share of votes that
-        say what was decided."""
+    def rows(self, answers: _Answers, kept: _Mask, rules: Floats, *, all_asked: bool) -> Iterator[Numbered]:
+        """The score of the answers that it judged; it gave no verdict on `failed` ones and was not asked about those
+        `left_out`. agreement, kappa: with the rules, where it was asked about all; consistency: the mean share of votes
+        that say what was decided."""
         values, failed, saved, requests, items, met, votes = np.array(self._said).reshape(-1, 7)[kept].T
         who, both = f"judge {self.entry.name}", ~np.isnan(values)
         yield answers.row(who, values, failed=int(failed.sum()), left_out=int(saved.sum()))
@@ -119,14 +117,13 @@ class _Judge:
             shares["kappa"] = weighted_kappa(rules[both], values[both]), ""
         if len(several := votes[~np.isnan(votes)]):
             shares["consistency"] = float(several.mean()), "share"
-        counts = {"requests": requests.sum()}
+        counts = {"requests": int(requests.sum())}
         if items.any():
-            counts |= {"items": items.sum(), "met": met.sum()}
+            counts |= {"items": int(items.sum()), "met": int(met.sum())}
             shares["checklist"] = float(met.sum() / items.sum()), "share"
-        every: dict[str, tuple[float | None, str]] = {
-            name: (float(count), "count") for name, count in counts.items()
-        } | shares
-        for name, (value, unit) in every.items():
+        for name, count in counts.items():
+            yield answers.block.row(("scored by",), (who,), name, count, unit="count"), None
+        for name, (value, unit) in shares.items():
             if value is not None:
                 yield answers.block.row(("scored by",), (who,), name, round(value, 6), unit=unit), None
 
@@ -149,9 +146,9 @@ class _Scores:
             return
         both = _read(reader, score_kind(self._scoring.scorer), record, Score)
         combined = nan if both is None or both.value is None else both.value
-        bounds = rules.lower_bound, both is not None and both.lower_bound
+        waits = _waits(rules), both is not None and _waits(both)
         self.records.append(place)
-        self._numbers.extend((rules.value or 0.0, rules.weight, combined, *bounds))
+        self._numbers.extend((rules.value or 0.0, rules.weight, combined, *waits))
         scored = reader.get(self._by_verdict, record.key) is not None
         self.else_rules += bool(self._instead) and not scored
         failed = [judge.add(record, reader, scored=scored) for judge in self.judges]
@@ -161,19 +158,19 @@ class _Scores:
                 reason = next(asks[-1].error for asks in reversed(failed) if asks)
                 self.failures.append(FailedReply.of(self._name, record, reason))
 
-    def rows(self, block: Block, key: Key, kept: NDArray[np.bool_]) -> Iterator[Numbered]:
+    def rows(self, block: Block, key: Key, kept: _Mask) -> Iterator[Numbered]:
         """The rows of a condition, some of whose answers are kept."""
         if not kept.any():
             return
         records = np.array(self.records)[kept]
-        rules, weights, combined, *bounded = np.array(self._numbers).reshape(-1, 5)[kept].T
+        rules, weights, combined, *waits = np.array(self._numbers).reshape(-1, 5)[kept].T
         block = block._replace(front=key.place | {"scorer": self._scoring.scorer})
         answers = _Answers(block, block.cell(records), block.columns.parents[records], weights)
-        yield answers.row("rules", rules, bounded=bool(bounded[0].any()))
+        yield answers.row("rules", rules, waits=waits[0] > 0)
         for judge in self.judges:
             yield from judge.rows(answers, kept, rules, all_asked=self._scoring.judge_mode == "all")
         who = "combined" if self._active else "combined (not in force)"
-        yield answers.combined(who, combined, bounded=bool(bounded[1].any()))
+        yield answers.combined(who, combined, waits[1] > 0)
 
 
 class _Answers(NamedTuple):
@@ -184,22 +181,29 @@ class _Answers(NamedTuple):
     parents: Ints
     weights: Floats
 
-    def row(self, who: str, values: Floats, *, bounded: bool = False, failed: int = 0, left_out: int = 0) -> Numbered:
+    def row(
+        self, who: str, values: Floats, *, waits: NDArray[np.bool_] | None = None, failed: int = 0, left_out: int = 0
+    ) -> Numbered:
         """The mean of the answers that have a value."""
         counts = {"answers": int((~np.isnan(values)).sum()), "failed": failed, "left_out": left_out}
-        cell = self.cell.holding(self.parents, values, self.weights)._replace(bounded=bounded, counts=counts)
+        cell = self.cell.holding(self.parents, values, self.weights, waits)._replace(counts=counts)
         note = "" if counts["answers"] else NO_SCORE
         return self.block.mean_row(("scored by",), (who,), "score", cell, note=note), cell
 
-    def combined(self, who: str, values: Floats, *, bounded: bool) -> Numbered:
-        """The mean of rules and judges; where answers have no verdict, between which ends it lies. Over the others alone
-        it would be too high, as all that the rules call right are among them."""
-        row, cell = self.row(who, values, bounded=bounded)
+    def combined(self, who: str, values: Floats, waits: NDArray[np.bool_]) -> Numbered:
+        """The mean of rules and judges; where answers have no verdict, between which ends it lies. Over the others
+        alone it would be too high, as all that the rules call right are among them."""
+        row, cell = self.row(who, values, waits=waits)
         if not (missing := np.isnan(values)).any():
             return row, cell
         sides = (self.cell.holding(self.parents, np.where(missing, end, values), self.weights) for end in (0.0, 1.0))
         low, high = (round(float(np.average(side.values, weights=side.weights)), 6) for side in sides)
-        return replace(row, value=None, ci95=(low, high), bound="", method="", note=BETWEEN), None
+        return replace(row, value=None, ci95=(low, high), judged=None, method="", note=BETWEEN), None
+
+
+def _waits(score: Score) -> bool:
+    """Whether what was read waits for a judge."""
+    return score.needs_judge and score.status == "ok"
 
 
 def _read(reader: Reader, kind: str, record: Record, form: type[T]) -> T | None:

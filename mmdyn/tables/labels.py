@@ -30,6 +30,11 @@ def contrast_name(factors: Mapping[str, str]) -> str:
     return f"{a} {ARROW} {b}" + f" ({shared})" * (shared != "standard")
 
 
+def chain_name(factors: Mapping[str, str]) -> str:
+    """The chain of a contrast from standard to dynamic, with what is not as usual, such as `pad, kprag`."""
+    return ", ".join([factors["chain"], *_unusual(factors, "context", "style", "shots")])
+
+
 def is_usual(factors: Mapping[str, str]) -> bool:
     """Whether all that both sides of a contrast share is as usual, whatever the variant and its chain."""
     held = [name for name in BASES if name not in ("variant", factors["factor"])]
@@ -40,6 +45,11 @@ def is_main(factors: Mapping[str, str]) -> bool:
     """Whether a contrast answers a main question: all else is as usual, of standard questions or between them and
     variants."""
     return is_usual(factors) and (factors["factor"] == "variant" or factors["variant"] == BASES["variant"])
+
+
+def is_change(factors: Mapping[str, str]) -> bool:
+    """Whether a contrast is a change from standard to dynamic where all else is as usual."""
+    return factors["factor"] == "variant" and is_usual(factors)
 
 
 def is_pooled(factors: Mapping[str, str]) -> bool:

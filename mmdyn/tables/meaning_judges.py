@@ -42,8 +42,8 @@ def judge_rows(block: Block, part: MeaningJudges) -> Iterator[Numbered]:
     """What became of the variants of each dynamic set, and how well its judge rejects changed questions on each file of
     labelled pairs. Sets are looked for in their folders, calibrations in this user's cache.
 
-    redrawn: attempts that the judge rejected and another one followed. Calibrations are never pooled, as a pair may stand
-    in several files; n counts the pairs of a share, and on `failed` ones the judge gave no verdict.
+    redrawn: attempts that the judge rejected and another one followed. Calibrations are never pooled, as a pair may
+    stand in several files; n counts the pairs of a share, and on `failed` ones the judge gave no verdict.
     """
     for name, run in block.columns.runs.items():
         for entry in run.config.sets:

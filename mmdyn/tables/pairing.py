@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
@@ -12,20 +12,27 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.record import Scale
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.stats import (
+    TOO_FEW_NOTE,
+    Difference,
+    Floats,
+    Ints,
+    group_means,
+    holm,
+    mean_of,
+    paired_difference,
+    paired_difference_between,
+)
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Key, Numbered
-from mmdyn.tables.columns import Cell, Columns, counts_of
+from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
 from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.tables.rows import BY_RULES, Row, p_digits
+from mmdyn.tables.rows import Row, p_digits
 
 ALPHA = 0.05
 EVEN = 0.5
 """A question is right where its mean score is above this, wrong where it is below, and neither at it."""
-
-SAME = 1e-9
-"""Chance levels that differ by no more are one, summed in another order."""
 
 CORRECTED = (
     "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
@@ -36,6 +43,7 @@ UNKNOWN = "these scores do not say what guessing earns, so that nothing is corre
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
+READ = "difference where read"
 RAW, STANDARD = "raw difference", "standard"
 
 
@@ -87,6 +95,12 @@ class Pair(NamedTuple):
         """b - a; None without a pair."""
         return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
 
+    def unread(self, records: Ints) -> float:
+        """The share of one side's compared answers that were refused or not read."""
+        columns = self.block.columns
+        counts = counts_of(columns, records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)])
+        return (counts["unparsed"] + counts["refused"]) / counts["answers"] if counts["answers"] else 0.0
+
     def rows(
         self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
         differs: tuple[str, ...] = (), *, comparable: bool = True,
@@ -101,19 +115,28 @@ class Pair(NamedTuple):
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
         more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
         more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
-        more |= {"scale": self.scale, "differs": differs}
+        more |= self._dropped() | {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
         if found is None:
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
             yield self.block.row(axes, key, "difference", None, **more), None
             return
-        told = dict.fromkeys(notes, True) | {self.note: bool(self.note), BY_RULES: self.block.lower(*sides)}
+        told = dict.fromkeys(notes, True) | {self.note: bool(self.note)}
+        more |= judged_of(self.a, self.b, self.weights)
         known = [note for note, holds in told.items() if holds]
         yield difference_row(self.block, axes, key, found, known, **more), None
         if self.scale == "corrected":
             raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    def _dropped(self) -> dict[str, int]:
+        """How many variants of the compared parents were not made, by reason."""
+        columns, found = self.block.columns, Counter[str]()
+        keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
+        for (reason, key), counts in columns.dropped.items():
+            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
+        return dict(found)
 
     @property
     def weights(self) -> Floats:
@@ -131,7 +154,7 @@ class Pair(NamedTuple):
         compared = records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)]
         every = counts_of(columns, records)
         counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
-        return cell._replace(counts=counts, bounded=bool(columns.flags["bounded"][compared].any()))
+        return cell._replace(counts=counts)
 
 
 def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
@@ -164,13 +187,16 @@ def _both(block: Block, sides: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
 
 
 def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
-    """The scale on which guessing makes no difference between two cells of the same ids, and what to know of it."""
+    """The scale of the set, on which guessing makes no difference between two cells of the same ids, and what to know
+    of it."""
     if block.measured != "score":
         return "", ""
-    unknown = bool(np.isnan(a.chance + b.chance).any())
-    if unknown or np.allclose(a.chance, b.chance, rtol=0, atol=SAME):
-        return "raw", UNKNOWN if unknown else ""
-    return "corrected", CORRECTED
+    if np.isnan(a.chance + b.chance).any():
+        return "raw", UNKNOWN
+    if not block.columns.corrected[a.parents].any():
+        return "raw", ""
+    alike = np.allclose(a.chance, b.chance, rtol=0, atol=SAME)
+    return "corrected", "" if alike else CORRECTED
 
 
 def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) -> NDArray[np.bool_]:
@@ -205,7 +231,19 @@ def _tested(block: Block, a: Cell, b: Cell) -> Difference:
     weights, differences, labels = (a.weights + b.weights) / 2, b.values - a.values, block.labels(a)
     if block.measure.unit != "share":
         return mean_of(differences, weights, labels)
-    return paired_difference(differences, weights, labels, 1 - min(block.least(a), block.least(b)))
+    bound = 1 - min(block.least(a), block.least(b))
+    if a.waits or b.waits:
+        return paired_difference_between(b.low - a.high, b.high - a.low, differences, weights, labels, bound)
+    return paired_difference(differences, weights, labels, bound)
+
+
+def judged_of(a: Cell, b: Cell, weights: Floats) -> dict[str, Any]:
+    """Between what b - a of cells of the same ids lies once all is judged, by the name that a row has for it."""
+    if not (a.waits or b.waits):
+        return {}
+    ends = (b.low - a.high, b.high - a.low)
+    low, high = (round(float(np.average(end, weights=weights)), 6) + 0.0 for end in ends)
+    return {"judged": (low, high)}
 
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
@@ -247,7 +285,7 @@ def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Num
     alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in pair.a.ids.tolist()]
     shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
     for name, hits in shares.items():
-        yield block.mean_row(part.by, key, name, pair.a._replace(values=hits.astype(np.float64), bounded=False)), None
+        yield block.mean_row(part.by, key, name, pair.a.settled(hits.astype(np.float64))), None
 
 
 def _picks(block: Block, records: Ints) -> Mapping[int, int]:
@@ -271,7 +309,9 @@ def by_group(block: Block, cell: Cell) -> Cell:
     _, least, _ = group_means(place, cell.least, cell.weights)
     first = cell.parents[np.unique(place, return_index=True)[1]]
     asked = np.unique(groups[cell.asked][groups[cell.asked] >= 0])
-    return Cell(first, ids, values, weights, chance, least, cell.counts, cell.bounded, asked)
+    _, low, _ = group_means(place, cell.low, cell.weights)
+    _, high, _ = group_means(place, cell.high, cell.weights)
+    return Cell(first, ids, values, weights, chance, least, low, high, cell.counts, asked)
 
 
 def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:

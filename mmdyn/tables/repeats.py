@@ -22,7 +22,7 @@ from mmdyn.table import Repeats
 from mmdyn.tables.blocks import Block, Numbered, RowWatcher
 from mmdyn.tables.columns import Cell, Columns
 from mmdyn.tables.keys import POOLED, Key
-from mmdyn.tables.rows import BY_RULES, Row
+from mmdyn.tables.rows import AS_RULES, Row
 from mmdyn.tables.scores import conditions_of
 from mmdyn.text import fold
 from mmdyn.work import Reader, RunFolder
@@ -105,17 +105,16 @@ class _Tried(NamedTuple):
             measures = {"pass": pass_at_k, "majority": majority_at_k, "worst": worst_at_k}
             for name, measure in measures.items() if k > 1 else [("pass", pass_at_k)]:
                 yield self._mean(f"{name}@{k}", partial(measure, k=k))
-        unsure = BY_RULES if self.cell.bounded else ""
-        yield self._replace(cell=self.cell._replace(bounded=False))._mean("consistency", tries_agree, unsure)
+        yield self._mean("consistency", tries_agree)
         for name, count in (("tries", self.most), ("groups", sum(group.n > 0 for group in self.groups))):
             yield self.block.row((), (), name, count, unit="count"), None
 
-    def _mean(self, name: str, measure: Callable[[Tries], float | None], note: str = "") -> Numbered:
+    def _mean(self, name: str, measure: Callable[[Tries], float | None]) -> Numbered:
         """The mean over parents, each the mean over its groups that have a value."""
         values = np.array([nan if (value := measure(group)) is None else value for group in self.groups])
         cell = self.cell.holding(self.parents, values, np.array([group.weight for group in self.groups]))
         left_out = int(np.isnan(values).sum())
-        note = note if len(cell.values) else TOO_FEW
+        note = TOO_FEW if not len(cell.values) else AS_RULES if self.cell.waits else ""
         return self.block.mean_row((), (), name, cell, left_out=left_out, note=note), cell
 
 

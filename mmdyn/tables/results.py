@@ -9,6 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.frame import Frame, Framed
+from mmdyn.html import markup
+from mmdyn.tables.brief import brief_lines
 from mmdyn.tables.charts import pick_chart, table_charts
 from mmdyn.tables.columns import Columns
 from mmdyn.tables.formats import FORMATS, table_frame
@@ -59,12 +61,26 @@ class Report(Struct, Framed, frozen=True):
         return table_frame(self.parts)
 
     def plot(self, name: str = "", *, columns: int = 1) -> Plot:
-        """A plot of a table, as wide as one or two `columns` of a page, by its name, such as `pivot` or `leaderboard`;
-        without a name the first. Raises UserError where there is none of it, MissingExtra without matplotlib."""
+        """Draw a table.
+
+        Args:
+            name: `scores`, `changes` (from standard to dynamic, by chain), `scores by FIELD`, `flips`, or the kind of
+                another table, such as `pivot`; without a name the first.
+            columns: how wide it is, in columns of a page, 1 or 2.
+
+        Raises:
+            UserError: where there is no plot of this name.
+            MissingExtra: without matplotlib.
+        """
         return draw_chart(pick_chart(table_charts(self.parts), name), columns)
 
+    @property
+    def _brief(self) -> str:
+        """The ten lines of a report that has scores."""
+        return "\n".join(brief_lines(self)) if any(part.kind == "scores" for part in self.parts) else ""
+
     def __repr__(self) -> str:
-        return FORMATS["text"](self)
+        return self._brief or FORMATS["text"](self)
 
     def _repr_html_(self) -> str:
-        return FORMATS["html"](self)
+        return f"<pre>{markup(self._brief)}</pre>" * bool(self._brief) + FORMATS["html"](self)

@@ -8,23 +8,17 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from mmdyn.record import Scale
-from mmdyn.stats import Estimate
 
 TOTAL, MACRO = "all", "mean"
 """The value of a factor over which a row is total, and over whose values' means it is a mean."""
 
-ERRORS = "errorkinds"
-"""The kind of table that is of wrong answers."""
+Interval: TypeAlias = tuple[float, float]
+"""The ends of a 95 % interval."""
 
-Bound: TypeAlias = Literal["", "lower"]
-"""`lower`: the score may be higher, as rules alone may have missed right answers among those that need a judge and had
-none. Empty where it is no bound."""
-
-Interval: TypeAlias = tuple[float, float | None]
-"""The ends of a 95 % interval. Of a lower bound only the lower end holds, and the upper one is None."""
-
-BY_RULES = "this is by rules alone, and some of the answers need a judge: neither sure nor a bound"
-"""What a figure is noted with that is no bound, as it is not sure to rise with the score of an answer."""
+WAITING = "some answers wait for a judge: intervals and p hold whatever it will say"
+AS_RULES = "some answers wait for a judge, and count here as the rules have them"
+UNTESTED = "some answers wait for a judge, so that nothing is tested"
+"""What a number is noted with some of whose answers need a judge and had none."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -32,12 +26,15 @@ class Row(Struct, frozen=True, kw_only=True):
 
     quantity: what `value` is: the measure, a side of a difference, `difference`, `slope`, … factors: of what records;
         TOTAL stands for all values of a factor, MACRO for the mean of its values' means. n: parents (pairs where it is
-        of pairs). left_out: parents asked and not counted or paired; variants_left_out: variants that pairs lack.
-        answers, unparsed, refused, truncated, failed, unscored, needs_judge: count records. p: of the test that a
-        difference is 0, or that all are equal; p_adjusted: by Holm's method over its family. scale: what a difference
-        of scores is of, `raw` ones, or ones `corrected` for chance. differs: what differs between its sides beside the
-        factor. mark: `best` or `second` where that is told apart from the next. note: why there is no value, or what to
-        know of it. paper: what the paper has there, for `paper_model`.
+        of pairs). left_out: parents asked and not counted or paired; variants_left_out: variants that pairs
+        lack, of these `not_applicable` ones and ones `rejected` by a judge; the others failed, or were not asked.
+    answers, unparsed, refused, truncated, failed, unscored, needs_judge: count records.
+    p: of the test that a difference is 0, or that all are equal; p_adjusted: by Holm's method over its family. judged:
+        where answers wait for a judge, between what the value lies once all are judged; interval and p hold whatever
+        the verdicts. scale: what a difference of scores is of, `raw` ones, or ones `corrected` for chance.
+    differs: what differs between its sides beside the factor. mark: `best` or `second` where that is told apart from
+        the next. note: why there is no value, or what to know of it. paper: what the paper has there, for
+        `paper_model`.
     """
 
     factors: dict[str, str]
@@ -48,6 +45,8 @@ class Row(Struct, frozen=True, kw_only=True):
     n: int = 0
     left_out: int = 0
     variants_left_out: int = 0
+    not_applicable: int = 0
+    rejected: int = 0
     answers: int = 0
     unparsed: int = 0
     refused: int = 0
@@ -57,7 +56,7 @@ class Row(Struct, frozen=True, kw_only=True):
     needs_judge: int = 0
     p: float | None = None
     p_adjusted: float | None = None
-    bound: Bound = ""
+    judged: Interval | None = None
     scale: Scale | Literal[""] = ""
     differs: tuple[str, ...] = ()
     mark: Literal["", "best", "second"] = ""
@@ -70,7 +69,8 @@ class Row(Struct, frozen=True, kw_only=True):
 class TablePart(Struct, frozen=True):
     """The rows of one declaration. kind: that of the declaration, in lower case; by: the field that its scores or
     contrasts are broken down by. across: the factor whose values stand
-    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do."""
+    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do; empty where each
+    row is a line."""
 
     kind: str
     title: str
@@ -85,12 +85,6 @@ def rows_of(parts: Iterable[TablePart], kind: str, quantity: str = "") -> list[R
     """The rows of all parts of a kind; of a quantity where one is named."""
     every = (row for part in parts if part.kind == kind for row in part.rows)
     return [row for row in every if quantity in ("", row.quantity)]
-
-
-def score_of(found: Estimate, *, lower: bool = False) -> tuple[float, Interval, Bound]:
-    """A score, its interval and whether it is a `lower` bound, of whose interval only the lower end holds."""
-    value, low, high, _ = found.rounded
-    return value, (low, None if lower else high), "lower" if lower else ""
 
 
 def p_digits(p: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -59,14 +60,17 @@ def score_rows(block: Block, part: Scores) -> Iterator[Numbered]:
 
 
 def conditions_of(block: Block) -> dict[Key, Ints]:
-    """The records of each condition, and of all chains of one wherever there are several; in reporting order."""
-    columns, pools = block.columns, dict[Key, list[Ints]]()
+    """The records of each condition, and of all chains of one wherever there are several, of which those that are the
+    set's treatment count; in reporting order."""
+    columns, chains, pools = block.columns, Counter[Key](), dict[Key, list[Ints]]()
     asked = columns.asked[block.records]
     found = {columns.keys[place]: block.records[asked == place] for place in np.unique(asked).tolist()}
     for key, records in found.items():
-        if key.pool and columns.pooled[columns.keys.index(key)]:
-            pools.setdefault(key.pool, []).append(records)
-    found |= {pool: np.concatenate(chains) for pool, chains in pools.items() if len(chains) > 1}
+        if key.pool:
+            chains[key.pool] += 1
+            if columns.pooled[columns.keys.index(key)]:
+                pools.setdefault(key.pool, []).append(records)
+    found |= {pool: np.concatenate(own) for pool, own in pools.items() if chains[pool] > 1}
     return {key: found[key] for key in sorted(found, key=key_order(columns.runs))}
 
 

@@ -1,10 +1,9 @@
-"""The tables that a report is made of unless others are asked for, and how pages read them."""
+"""The tables that a report is made of unless others are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from mmdyn.table import (
     AnswerKeys,
@@ -21,9 +20,7 @@ from mmdyn.table import (
     Strengths,
 )
 from mmdyn.tables.contexts import LEAK
-from mmdyn.tables.labels import is_main, is_pooled, who_of
 from mmdyn.tables.results import Report
-from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.tabulation import tabulate
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -47,7 +44,7 @@ def summary_parts(
         *([] if repeats is None else [Repeats(k=tuple(repeats))]),
         *([Auc()] if auc else []),
         Judged(),
-        ErrorKinds(by=tuple(by)),
+        ErrorKinds(by=tuple(by), silent=True),
         Position(),
         AnswerKeys(),
         Strengths(),
@@ -81,72 +78,3 @@ def report(
     """
     parts = summary_parts(by, repeats=repeats, auc=auc, correct=correct, labels=labels)
     return tabulate(runs, parts, progress=progress)
-
-
-class Scored(NamedTuple):
-    """A condition as pages tell it: its score, what guessing earns there, the score corrected for that, and the share
-    that was not read; None where there is no such number."""
-
-    factors: Mapping[str, str]
-    score: Row
-    chance: Row | None
-    corrected: Row | None
-    unread: Row | None
-
-
-class Change(NamedTuple):
-    """A contrast as pages tell it: both sides, b - a, and that of raw scores where it is of corrected ones; a and b are
-    None where no question has both."""
-
-    factors: Mapping[str, str]
-    a: Row | None
-    b: Row | None
-    difference: Row
-    raw: Row | None
-
-    @property
-    def is_main(self) -> bool:
-        """Whether it answers a main question: all else is as usual."""
-        return is_main(self.factors)
-
-    @property
-    def value(self) -> float | None:
-        """b - a; None where there is no such number."""
-        return self.difference.value
-
-
-def scores_of(parts: Sequence[TablePart], by: str = "") -> list[Scored]:
-    """The scores of a report, in its order; by a field where one is named."""
-    found = (rows for rows in _together(parts, "scores", by) if "score" in rows)
-    names = ("score", "chance", "corrected", "unread")
-    return [Scored(rows["score"].factors, rows["score"], *(rows.get(name) for name in names[1:])) for rows in found]
-
-
-def changes_of(parts: Sequence[TablePart], by: str = "") -> list[Change]:
-    """The contrasts of a report, in its order; by a field where one is named."""
-    return [
-        Change(rows["difference"].factors, rows.get("a"), rows.get("b"), rows["difference"], rows.get("raw difference"))
-        for rows in _together(parts, "contrasts", by)
-        if "difference" in rows
-    ]
-
-
-def main_changes(parts: Sequence[TablePart]) -> list[Change]:
-    """The change from standard to dynamic of each model on each set, over all chains or over the one that there is,
-    where all else is as usual."""
-    found = dict[tuple[str, ...], Change]()
-    for change in changes_of(parts):
-        factors = change.factors
-        who = who_of(factors)
-        if factors["factor"] == "variant" and change.is_main and (who not in found or is_pooled(factors)):
-            found[who] = change
-    return list(found.values())
-
-
-def _together(parts: Sequence[TablePart], kind: str, by: str) -> list[dict[str, Row]]:
-    """The rows of a kind of table that have the same factors, by quantity; of the table by a field, or of the whole."""
-    found = dict[tuple[str, ...], dict[str, Row]]()
-    for part in parts:
-        for row in part.rows if part.kind == kind and part.by == by else ():
-            found.setdefault(tuple(row.factors.items()), {})[row.quantity] = row  # type: ignore[arg-type]
-    return list(found.values())

@@ -17,8 +17,8 @@ from mmdyn.table import (
     Auc,
     Contrasts,
     Corrected,
-    Counted,
     Curves,
+    ErrorCounts,
     ErrorKinds,
     FieldTests,
     Flips,
@@ -44,11 +44,10 @@ from mmdyn.table import (
 from mmdyn.tables.attribution import attribution_rows
 from mmdyn.tables.auc import AucWatcher
 from mmdyn.tables.blocks import APART, Block, Numbered, RowWatcher
-from mmdyn.tables.columns import Columns, named_runs, read_columns, records_where, split
+from mmdyn.tables.columns import Columns, Watcher, named_runs, read_columns, records_where, split
 from mmdyn.tables.contrasts import contrast_rows
 from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
-from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.families import adjusted, adjusted_contrasts
 from mmdyn.tables.field_tests import field_rows
@@ -68,6 +67,7 @@ from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
 from mmdyn.tables.scores import score_notes, score_rows
 from mmdyn.tables.strengths import strength_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
+from mmdyn.tables.wrong_answers import CountedErrors, LabelledErrors
 from mmdyn.work import ProgressBar, RunFolder
 
 KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
@@ -96,6 +96,8 @@ WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
     Auc: AucWatcher,
     Corrected: CorrectedWatcher,
     Judged: JudgedWatcher,
+    ErrorKinds: LabelledErrors,
+    ErrorCounts: CountedErrors,
     Position: PositionWatcher,
     AnswerKeys: KeyWatcher,
 }
@@ -124,6 +126,8 @@ TITLES: dict[type, str] = {
     Auc: "AUC of the weighed options; cases are statements or options",
     Corrected: "Scores corrected for the scorer's errors; marks counts answers that people marked",
     Judged: "Rules and judges; left out counts answers that a judge was not asked about, failed those without verdict",
+    ErrorKinds: "Kinds of error, of all wrong answers; truncated and empty ones count as incomplete without a label",
+    ErrorCounts: "Answers by what is known without a judge; truncated, empty and unparsed ones are among the wrong",
     Strengths: "Strength: medians by chain of the tokens changed, the SSIM of pictures, the distance of embeddings, and"
     " the lines of print read alike",
     MeaningJudges: "Judges of meaning: variants that they kept, and how well they reject changed questions",
@@ -159,25 +163,72 @@ def tabulate(
             fit the records.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
+    parts = table.parts if isinstance(table, NamedTable) else table
+    columns, watched = read_for(folders, parts, facts=facts, progress=progress)
+    return tabulate_columns(columns, table, watched, published)
+
+
+def read_for(
+    runs: Sequence[RunFolder],
+    parts: Sequence[Part],
+    *,
+    facts: ModelFacts = MappingProxyType({}),
+    progress: ProgressBar | None = None,
+    watchers: Sequence[Watcher] = (),
+) -> tuple[Columns, dict[int, RowWatcher]]:
+    """Read every record once, for all that declarations need.
+
+    Args:
+        runs: opened runs.
+        parts: declarations.
+        facts: factors of models, as `read_model_facts` reads them.
+        progress: counts records.
+        watchers: what else looks at each record.
+
+    Returns:
+        The columns; and what watched the records for declarations that need more, by their indices.
+
+    Raises:
+        InputError, UserError: as `read_columns` does.
+    """
+    by_name, kept = named_runs(runs), enumerate(parts)
+    watched = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
+    factors = [name for part in parts for name in (*_named(part), *part.where, *_needed(part))]
+    measures = [name for part in parts for name in _measured(part)]
+    every = [*watched.values(), *watchers]
+    return read_columns(runs, (*factors, *APART, "set"), measures, progress, facts, every), watched
+
+
+def tabulate_columns(
+    columns: Columns,
+    table: NamedTable | Sequence[Part],
+    watched: Mapping[int, RowWatcher] = MappingProxyType({}),
+    published: Published | None = None,
+) -> Report:
+    """Carry out declarations over records that `read_for` read for these among others.
+
+    Args:
+        columns: the records.
+        table: a named table, or declarations.
+        watched: what watched the records for them, by their indices.
+        published: the paper's own numbers.
+
+    Raises:
+        UserError: for a declaration that does not fit the records.
+    """
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
-    by_name, kept = named_runs(folders), enumerate(named.parts)
-    watchers = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
-    factors = [name for part in counted for name in (*_named(part), *part.where, *_needed(part))]
-    measures = [name for part in counted for name in _measured(part)]
-    columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts, [*watchers.values()])
-    parts = with_positions([_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)])
+    parts = with_positions([_part(columns, part, watched.get(place)) for place, part in enumerate(named.parts)])
     parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
     return Report.of(columns, parts, named.title)
 
 
-def _needed(part: Counted) -> list[str]:
+def _needed(part: Part) -> list[str]:
     """Factors that a declaration needs beside those that it names."""
     grouped = isinstance(part, Paired) and part.pair == "group"
     return [PICKED] * (isinstance(part, Ladder) or grouped)
 
 
-def _measured(part: Counted) -> Sequence[str]:
+def _measured(part: Part) -> Sequence[str]:
     if isinstance(part, Analysis):
         return ANALYSED
     if isinstance(part, Whole):
@@ -186,8 +237,6 @@ def _measured(part: Counted) -> Sequence[str]:
 
 
 def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart:
-    if isinstance(part, ErrorKinds):
-        return error_part(columns.runs, part)
     axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
     if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.where:
@@ -232,7 +281,7 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     if isinstance(part, Pivot) and len(axes) > 1:
         return TablePart(kind, title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
     by = part.by if isinstance(part, Scores | Contrasts) else ""
-    return TablePart(kind, title, "quantity", rows, notes, by=by)
+    return TablePart(kind, title, "" if isinstance(part, Repeats) else "quantity", rows, notes, by=by)
 
 
 def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
@@ -242,7 +291,7 @@ def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
     return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
 
 
-def _title(part: Counted, axes: Sequence[str]) -> str:
+def _title(part: Part, axes: Sequence[str]) -> str:
     """What a declaration is called that has no title."""
     if isinstance(part, Analysis | Whole):
         by = f" by {part.by}" if isinstance(part, Scores | Contrasts) and part.by else ""
@@ -255,12 +304,14 @@ def _title(part: Counted, axes: Sequence[str]) -> str:
     return f"{what} of {part.measure}{by}{over}"
 
 
-def _named(part: Counted) -> list[str]:
+def _named(part: Part) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.axes)
     if isinstance(part, Scores | Contrasts):
         return [part.by] * bool(part.by)
+    if isinstance(part, ErrorKinds | ErrorCounts):
+        return [*part.by]
     if isinstance(part, Whole):
         return []
     if isinstance(part, Analysis):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mmdyn.errors import UserError
-from mmdyn.stats import Floats, Ints, equality, gap, slope
+from mmdyn.stats import Difference, Floats, Ints, equality, for_every_verdict, gap, slope
 from mmdyn.table import Gap, Spread, Trend
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import Cell, split
 from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.pairing import TOO_FEW_GROUP, difference_row
-from mmdyn.tables.rows import BY_RULES, p_digits
+from mmdyn.tables.rows import UNTESTED, WAITING, p_digits
 
 
 def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
@@ -33,9 +33,7 @@ def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
             yield block.row(part.by, key, "difference", None, note=note), None
         else:
             levels = _Levels.of(block, groups)
-            found = gap(
-                levels.values, levels.levels.astype(np.float64), levels.weights, levels.labels, shares=levels.shares
-            )
+            found = levels.held(levels.levels.astype(np.float64), gap)
             yield difference_row(block, part.by, key, found, levels.notes, **levels.counts), None
 
 
@@ -55,7 +53,7 @@ def trend_rows(block: Block, part: Trend) -> Iterator[Numbered]:
             continue
         levels = _Levels.of(block, list(cells.values()))
         x = np.array(list(cells))[levels.levels]
-        found = slope(levels.values, x, levels.weights, levels.labels, shares=levels.shares)
+        found = levels.held(x, slope)
         yield difference_row(block, part.by, key, found, levels.notes, quantity="slope", **levels.counts), None
         yield block.row(part.by, key, "levels", len(cells), unit="count"), None
 
@@ -72,8 +70,9 @@ def spread_rows(block: Block, part: Spread) -> Iterator[Numbered]:
         means = {value: row.value or 0.0 for value, row in rows.items()}
         low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
         levels = _Levels.of(block, list(cells.values()))
-        p = equality(levels.values, levels.levels, levels.weights, levels.labels)
-        notes = [f"lowest {low}, highest {high}", *levels.notes, *[TOO_FEW_GROUP] * (p is None)]
+        p = None if levels.waits else equality(levels.values, levels.levels, levels.weights, levels.labels)
+        untold = UNTESTED if levels.waits else TOO_FEW_GROUP
+        notes = [f"lowest {low}, highest {high}", *[untold] * (p is None)]
         more = {"method": "Rao-Scott test of equality", "note": "; ".join(notes), **levels.counts}
         of_all: dict[str, tuple[float, dict[str, Any]]] = {
             "lowest": (means[low], {"ci95": rows[low].ci95, "method": rows[low].method}),
@@ -91,21 +90,43 @@ class _Levels(NamedTuple):
     """The numbers of several cells in a row, the cluster of each and which cell it is of."""
 
     values: Floats
+    low: Floats
+    high: Floats
     weights: Floats
     labels: Ints
     levels: Ints
     counts: dict[str, int]
-    notes: list[str]
     shares: bool
 
     @classmethod
     def of(cls, block: Block, cells: Sequence[Cell]) -> _Levels:
-        values, weights = (np.concatenate([getattr(cell, name) for cell in cells]) for name in ("values", "weights"))
+        values, low, high, weights = (
+            np.concatenate([getattr(cell, name) for cell in cells]) for name in ("values", "low", "high", "weights")
+        )
         labels = np.concatenate([block.labels(cell) for cell in cells])
         counts = {name: sum(cell.counts[name] for cell in cells) for name in cells[0].counts}
         counts["n"] = len(np.unique(np.concatenate([cell.parents for cell in cells])))
-        levels, notes = np.repeat(np.arange(len(cells)), [len(cell.values) for cell in cells]), [BY_RULES]
-        return cls(values, weights, labels, levels, counts, notes * block.lower(*cells), block.measure.unit == "share")
+        levels = np.repeat(np.arange(len(cells)), [len(cell.values) for cell in cells])
+        return cls(values, low, high, weights, labels, levels, counts, block.measure.unit == "share")
+
+    @property
+    def waits(self) -> bool:
+        """Whether any answer waits for a judge."""
+        return bool((self.low < self.high).any())
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of a difference."""
+        return [WAITING] * self.waits
+
+    def held(self, x: Floats, method: Callable[..., Difference]) -> Difference:
+        """The gap or slope along x; where answers wait for a judge, one that holds whatever it will say."""
+        above = x > np.average(x, weights=self.weights)
+        found, *ends = (
+            method(values, x, self.weights, self.labels, shares=self.shares)
+            for values in (self.values, np.where(above, self.low, self.high), np.where(above, self.high, self.low))
+        )
+        return for_every_verdict(found.value, ends[0], ends[1]) if self.waits else found
 
 
 def _cells(block: Block, factor: str, records: Ints) -> dict[str, Cell]:

@@ -11,27 +11,31 @@ from msgspec import Struct
 
 from mmdyn.html import html_table
 from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
-from mmdyn.tables.brief import doubts
+from mmdyn.tables.brief import doubts, unread_of
+from mmdyn.tables.changes import Change, changes_of, main_changes
 from mmdyn.tables.contexts import BASES
 from mmdyn.tables.field_tests import EQUAL
 from mmdyn.tables.guessing import position_lines
-from mmdyn.tables.labels import front_of, is_pooled, who_of
+from mmdyn.tables.labels import front_of, is_change, is_pooled, who_of
 from mmdyn.tables.next_runs import NextRuns
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import TOTAL, Row, TablePart
-from mmdyn.tables.summary import Change, changes_of, main_changes, summary_parts
+from mmdyn.tables.summary import summary_parts
 from mmdyn.tables.tabulation import tabulate
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.terminal import clean, digits_of, p_value, percent, points
 from mmdyn.work import ProgressBar, RunFolder
 
 SIGNIFICANT = 0.05
 SHOWN = 6
 """Names in a sentence; the others are counted."""
 
+FLOORS = {"repetitions": "asking the same again", "null chain": "a change that nobody would call one"}
+"""What flips where nothing changed, and how that is told."""
+
 WIDE = 1.0
 """A share of wrong answers whose interval is as wide as this is not told."""
 
-TOLD = {"attribution": "shapley", "noise": "repetitions", "ladder": "of wrong answers", "curves": "area"}
+TOLD = {"attribution": "shapley", "noise": "difference", "ladder": "of wrong answers", "curves": "area"}
 """The quantity that an analysis has a value of where the records tell of it."""
 
 
@@ -89,9 +93,9 @@ def why(*runs: str | Path | RunFolder, progress: ProgressBar | None = None) -> W
     return explain(tabulate(folders, why_parts(), progress=progress), folders)
 
 
-def why_parts() -> list[Part]:
-    """The declarations that the page rests on."""
-    return [*summary_parts(), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
+def why_parts(by: Sequence[str] = ()) -> list[Part]:
+    """The declarations that the page rests on, broken down by fields."""
+    return [*summary_parts(by), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
 
 
 def explain(report: Report, runs: Sequence[RunFolder]) -> Why:
@@ -109,12 +113,12 @@ def _tells(part: TablePart) -> bool:
 
 def why_lines(page: Why) -> Iterator[str]:
     """The page as lines of text."""
-    yield page.title
+    yield clean(page.title).plain
     for section in page.sections:
         yield from ("", section.title)
         for line in section.lines:
-            yield f"  {line.text}"
-            yield from (f"    $ {command}" for command in line.commands)
+            yield f"  {clean(line.text).plain}"
+            yield from (f"    $ {clean(command).plain}" for command in line.commands)
 
 
 def _sections(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> list[Section]:
@@ -137,7 +141,7 @@ def _fell(report: Report) -> Iterator[Line]:
     """The main change of each model on each set."""
     for change in _main(report):
         row = change.difference
-        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions. {_verdict(row)}")
+        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions{unread_of(change)}. {_verdict(row)}")
 
 
 def _main(report: Report) -> list[Change]:
@@ -152,7 +156,7 @@ def _verdict(row: Row) -> str:
         return "The score fell." if row.value < 0 else "The score rose."
     if row.ci95[0] <= -1:
         return "No significant change; there are too few questions to rule any out."
-    ruled_out = f"a fall of more than {max(-100 * row.ci95[0], 0):.1f} points is ruled out"
+    ruled_out = f"a fall of more than {points(max(-row.ci95[0], 0.0), digits_of(row.ci95))} points is ruled out"
     return f"No significant change; {ruled_out}."
 
 
@@ -165,7 +169,8 @@ def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
     for whole in _main(report):
         chains = [change for change in every if _is_chain_of(change, whole) and change.value is not None]
         for change in sorted(filter(_is_significant, chains), key=lambda change: change.value or 0.0):
-            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {_change(change.difference)}.")
+            told = f"{_change(change.difference)}{unread_of(change)}"
+            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {told}.")
         others = [change.factors["chain"] for change in chains if not _is_significant(change)]
         if others:
             silent.setdefault(_listed(others), []).append(front_of(whole.factors))
@@ -179,7 +184,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _is_chain_of(change: Change, whole: Change) -> bool:
-    chain = change.factors["factor"] == "variant" and change.is_main and not is_pooled(change.factors)
+    chain = is_change(change.factors) and not is_pooled(change.factors)
     return chain and who_of(change.factors) == who_of(whole.factors)
 
 
@@ -218,20 +223,21 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
     main = _main(report)
     unsure = [change.difference for change in main if not _is_significant(change) and change.difference.ci95]
     if unsure:
-        seen = min(max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure), 100.0)
-        yield Line(
-            f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
-            [further.larger(seen / 2)],
+        widest = min((row.ci95 for row in unsure if row.ci95), key=lambda ends: ends[0])
+        seen = min(max(-widest[0], 0.01), 1.0)
+        text = (
+            f"Whether there is a smaller fall than {points(seen, digits_of(widest))} points: that takes more questions."
         )
+        yield Line(text, further.larger(50 * seen))
     if "noise" not in rows and main:
-        yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
+        yield Line("Whether it is more than the model's own noise.", further.noise())
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
-    if "ladder" not in rows:
-        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", further.ladder())
+    if "ladder" not in rows and (commands := further.ladder()):
+        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", commands)
     if "curves" not in rows and (commands := further.doses()):
         yield Line("How much change it bears: no operator has several doses.", commands)
-    yield Line("Commands name models by their labels: add what was typed beside them, such as base_url.")
+    yield from map(Line, further.remarks())
 
 
 def _change(row: Row) -> str:
@@ -259,18 +265,17 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
 
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
-    """What all chains flip to wrong beyond what asking again flips."""
+    """What all chains flip to wrong beyond what flips where nothing changed."""
     rows = [row for row in rows if row.factors["figure"] == "right to wrong" and _is_whole(row, rows)]
     for who, own in _by_who(rows, "chain", "figure").items():
         flips = {row.quantity: row for row in own}
         beyond = flips.get("difference")
         if beyond is None or beyond.value is None:
             continue
-        shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
+        floor, told = next((flips[name], told) for name, told in FLOORS.items() if name in flips)
+        variants, still = (percent(row.value, row.ci95) for row in (flips["variants"], floor))
         verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not significantly more than noise"
-        if not flips["repetitions"].value:
-            verdict += ", which does not show where repeated replies never differ"
-        sides = f"of answers, variants turn {shares[0]} % from right to wrong, asking the same again {shares[1]} %"
+        sides = f"of answers, variants turn {variants} % from right to wrong, {told} {still} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
 
 

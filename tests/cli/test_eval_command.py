@@ -46,6 +46,7 @@ def test_all_modes_against_a_server(tmp_path: Path) -> None:
     assert {contrast["factor"] for contrast in summary["contrasts"]} == {"variant", "context", "style"}
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
     with hold() as server:

@@ -65,6 +65,7 @@ def test_any_latex_is_read_without_raising(given: str) -> None:
     check(SAMPLES[-1], f"The answer is ${given}$.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["answer is A ", "answer is A. answer is B. wait ", " ", "\n", "A", "A, ", "(", "\\boxed{", "\\frac{", "<think>", "<", "\u200b", "A\u200b", "[", '{"a":', "1,000",

@@ -170,6 +170,14 @@ def change(report: Report, quantity: str = "difference", by: str = "", **factors
     return found
 
 
+def lines_of(found: Report, kind: str) -> list[dict[str, Row]]:
+    """The rows of a kind of table that have the same factors, by quantity."""
+    lines = dict[tuple[tuple[str, str], ...], dict[str, Row]]()
+    for row in found.rows(kind):
+        lines.setdefault(tuple(row.factors.items()), {})[row.quantity] = row
+    return list(lines.values())
+
+
 def printed(what: Any, show: Callable[..., None] = print_report) -> list[str]:
     """The lines of a summary, or of something else, for people, without superfluous blanks."""
     show(what, out := io.StringIO())

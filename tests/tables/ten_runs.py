@@ -47,7 +47,7 @@ from mmdyn.tables import (
     save_grading,
     survey,
 )
-from mmdyn.work import ModelEntry, RunFolder, SetEntry, Store
+from mmdyn.work import RunFolder, SetEntry, Store
 
 MARKS = "marks.jsonl"
 """People's marks, beside the runs whose scores are corrected by them."""
@@ -493,7 +493,7 @@ def _label(run: RunFolder) -> None:
     kinds: Any = ("question", "reasoning", "reasoning", "visual", "other")
     with Store(run.records_folder) as store:
         keep_design(store, design, 1)
-        for one in draw(survey(run).wrong, design.per, design.seed):
+        for one in draw(survey(run), design.per, design.seed):
             store.put(label_kind(design.id), one.key, canonical(ErrorLabel((kinds[int(5 * luck("kind", one.key))],))))
 
 
