@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -75,8 +76,7 @@ class Design:
         return -max(c / (1 - c) for c in self.chance)
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """One replication: values of both sides by parent, their weights and groups, and the lowest value that there is."""
 
     a: Floats

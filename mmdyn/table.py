@@ -164,6 +164,16 @@ class FieldTests(Whole, frozen=True, kw_only=True):
     """Whether the change from standard to dynamic, over all chains, differs between the values of each field."""
 
 
+class Position(Whole, frozen=True, kw_only=True):
+    """Whether each model's score goes with the position of the right option: by position, on standard questions and on
+    those whose options were moved."""
+
+
+class AnswerKeys(Whole, frozen=True, kw_only=True):
+    """What a guesser could use in each set: how right answers are spread over positions, the share of true claims, and
+    option texts that are never right."""
+
+
 class Flips(Whole, frozen=True, kw_only=True):
     """The questions that each chain turned from right to wrong or back: one for a question and chain, whatever the
     number of draws."""

@@ -10,6 +10,7 @@ from .cluster_robust import (
     mean_of as mean_of,
     mean_of_means as mean_of_means,
     slope as slope,
+    uniformity as uniformity,
 )
 from .corrected_means import (
     prediction_powered as prediction_powered,

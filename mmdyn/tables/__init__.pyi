@@ -1,5 +1,11 @@
 from .breakdown import Breakdown as Breakdown, field_of as field_of
-from .brief import brief_lines as brief_lines, doubts as doubts, full_text as full_text, short_text as short_text
+from .brief import (
+    brief_lines as brief_lines,
+    brief_text as brief_text,
+    doubts as doubts,
+    full_text as full_text,
+    short_text as short_text,
+)
 from .changes import (
     Change as Change,
     Scored as Scored,

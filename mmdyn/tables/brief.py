@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from mmdyn.tables.changes import Change, Scored, changes_of, main_changes, scores_of
 from mmdyn.tables.columns import FORM
 from mmdyn.tables.formats import FORMATS, Tables, wrapped
+from mmdyn.tables.guessing import key_lines, position_lines
 from mmdyn.tables.labels import FRONT, condition_name, front_of, is_change, is_pooled, who_of
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.run_state import state_lines
@@ -114,6 +115,8 @@ def doubts(report: Tables) -> Iterator[str]:
         yield f"{failed} answers failed, and are left out of every number"
     main = main_changes(report.parts)
     yield from _few_questions(main)
+    said = "; ".join(change.difference.note for change in main)
+    yield from (line for _, line in position_lines(report.parts) if line not in said)
     if waiting := sum(state.needs_judge for state in report.runs):
         yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
     for change in main:
@@ -123,12 +126,18 @@ def doubts(report: Tables) -> Iterator[str]:
     if weak:
         yield f"the variants of {', '.join(weak)} are weak: they hardly differ from their parents"
     yield from (f"{row.factors['set']}: {row.note}" for row in report.rows("meaningjudges", "kept") if row.note)
+    yield from key_lines(report.parts)
 
 
 def remarks(row: Row) -> list[str]:
     """What a reader must know of a contrast. The note on the corrected scale says that the form differs."""
     differs = [what for what in row.differs if what != FORM or row.scale != "corrected"]
     return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
+
+
+def brief_text(report: Tables) -> str:
+    """The ten lines, broken where the terminal is narrower."""
+    return _lines(brief_lines(report))
 
 
 def short_text(report: Tables) -> str:
@@ -139,7 +148,7 @@ def short_text(report: Tables) -> str:
     names = [f"{others} other contrast{'s' * (others > 1)}"] * bool(others)
     names += [re.split("[:;,]", part.title)[0] for part in left]
     more = [f"--full has the rest: {', '.join(names)}."] * bool(names)
-    return _lines(brief_lines(report)) + "\n" + FORMATS["text"](report.of_parts(parts)) + _lines(more)
+    return brief_text(report) + "\n" + FORMATS["text"](report.of_parts(parts)) + _lines(more)
 
 
 def full_text(report: Tables) -> str:

@@ -20,6 +20,7 @@ from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.breakdown import ALWAYS, check_names
 from mmdyn.tables.contexts import LEAK, NAMES, beside_value, place_of
+from mmdyn.tables.dropped import dropped_variants
 from mmdyn.tables.factors import (
     BINNED,
     MAX_VALUES,
@@ -81,7 +82,8 @@ class Columns(Struct, frozen=True, kw_only=True):
 
     keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
         common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains,
-        `null` whether its chain changes what nobody would call a change.
+        `null` whether its chain changes what nobody would call a change, and `dropped`, by reason, how many variants of
+        each parent were not made (dropped.py).
     Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
         (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
     clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
@@ -104,6 +106,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     flags: dict[str, NDArray[np.bool_]]
     draws: Ints
     sides: dict[str, Ints]
+    dropped: dict[tuple[str, int], Ints]
     clusters: Ints
     groups: Ints
     corrected: NDArray[np.bool_]
@@ -360,6 +363,7 @@ class _Builder:
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
             flags={name: flags & 1 << place > 0 for place, name in enumerate(FLAGS)},
+            dropped=dropped_variants(self._runs, order, self._parent_of),
             sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
             clusters=labels,
             corrected=_corrected_sets(parents, self._sets, np.asarray(self._chance)),

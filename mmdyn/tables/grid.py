@@ -20,9 +20,12 @@ COUNTS = {
     "unscored": "unscored",
     "needs_judge": "needs a judge",
     "left_out": "left out",
-    "variants_left_out": "variants left out",
+    "not_applicable": "not applicable",
+    "rejected": "refused by judge",
+    "variants_left_out": "variants failed",
 }
-OF_SCORES, OF_CONTRASTS = ("truncated", "unparsed", "refused"), ("variants_left_out",)
+OF_SCORES = ("truncated", "unparsed", "refused")
+OF_CONTRASTS = ("not_applicable", "rejected", "variants_left_out")
 """Counts that stand beside scores, and beside contrasts, alone."""
 
 HEADS = {
@@ -131,7 +134,9 @@ def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
     """A count of a line: of its difference, or its first quantity; over the values of a factor that of their total, or
     their sum."""
     if part.across in ("", "quantity"):
-        return int(getattr(line.get("difference") or next(iter(line.values())), name))
+        row = line.get("difference") or next(iter(line.values()))
+        told = row.not_applicable + row.rejected if name == "variants_left_out" else 0
+        return max(int(getattr(row, name)) - told, 0)
     rows = [line[TOTAL]] if TOTAL in line else [row for value, row in line.items() if value != MACRO]
     return sum(int(getattr(row, name)) for row in rows)
 

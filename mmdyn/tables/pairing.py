@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
@@ -36,7 +36,8 @@ EVEN = 0.5
 
 CORRECTED = (
     "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
-    " answer has less than 0, so that it can lie beyond 100 points"
+    " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
+    " chance, and can fall here without losing anything it knows"
 )
 UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
@@ -114,7 +115,7 @@ class Pair(NamedTuple):
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
         more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
         more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
-        more |= {"scale": self.scale, "differs": differs}
+        more |= self._dropped() | {"scale": self.scale, "differs": differs}
         found = self.difference() if comparable else None
         if found is None:
             more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
@@ -128,6 +129,14 @@ class Pair(NamedTuple):
             raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    def _dropped(self) -> dict[str, int]:
+        """How many variants of the compared parents were not made, by reason."""
+        columns, found = self.block.columns, Counter[str]()
+        keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
+        for (reason, key), counts in columns.dropped.items():
+            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
+        return dict(found)
 
     @property
     def weights(self) -> Floats:

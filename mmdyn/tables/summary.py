@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mmdyn.table import Auc, Contrasts, Corrected, ErrorKinds, Judged, MeaningJudges, Part, Repeats, Scores, Strengths
+from mmdyn.table import (
+    AnswerKeys,
+    Auc,
+    Contrasts,
+    Corrected,
+    ErrorKinds,
+    Judged,
+    MeaningJudges,
+    Part,
+    Position,
+    Repeats,
+    Scores,
+    Strengths,
+)
 from mmdyn.tables.contexts import LEAK
 from mmdyn.tables.results import Report
 from mmdyn.tables.tabulation import tabulate
@@ -32,6 +45,8 @@ def summary_parts(
         *([Auc()] if auc else []),
         Judged(),
         ErrorKinds(by=tuple(by), silent=True),
+        Position(),
+        AnswerKeys(),
         Strengths(),
         MeaningJudges(),
     ]

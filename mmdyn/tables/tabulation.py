@@ -12,6 +12,7 @@ import numpy as np
 from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
+    AnswerKeys,
     Attribution,
     Auc,
     Contrasts,
@@ -31,6 +32,7 @@ from mmdyn.table import (
     Paired,
     Part,
     Pivot,
+    Position,
     Ranking,
     Repeats,
     Scores,
@@ -50,6 +52,7 @@ from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.families import adjusted, adjusted_contrasts
 from mmdyn.tables.field_tests import field_rows
 from mmdyn.tables.flips import FlipWatcher
+from mmdyn.tables.guessing import KeyWatcher, PositionWatcher, with_positions
 from mmdyn.tables.judged import JudgedWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
 from mmdyn.tables.meaning_judges import judge_rows
@@ -95,6 +98,8 @@ WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
     Judged: JudgedWatcher,
     ErrorKinds: LabelledErrors,
     ErrorCounts: CountedErrors,
+    Position: PositionWatcher,
+    AnswerKeys: KeyWatcher,
 }
 """Declarations that need more of the records than the columns hold."""
 
@@ -110,6 +115,8 @@ TITLES: dict[type, str] = {
     Scores: "Scores",
     Contrasts: "Contrasts: b - a over the questions that both have",
     Flips: "Flips: questions that a chain turned",
+    Position: "Scores by the position of the right option",
+    AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
     FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
@@ -162,7 +169,7 @@ def tabulate(
     factors = [name for part in named.parts for name in (*_named(part), *part.where, *_needed(part))]
     measures = [name for part in named.parts for name in _measured(part)]
     columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts, [*watchers.values()])
-    parts = [_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)]
+    parts = with_positions([_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)])
     parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
     return Report.of(columns, parts, named.title)
 

@@ -15,6 +15,7 @@ from mmdyn.tables.brief import doubts, unread_of
 from mmdyn.tables.changes import Change, changes_of, main_changes
 from mmdyn.tables.contexts import BASES
 from mmdyn.tables.field_tests import EQUAL
+from mmdyn.tables.guessing import position_lines
 from mmdyn.tables.labels import front_of, is_change, is_pooled, who_of
 from mmdyn.tables.next_runs import NextRuns
 from mmdyn.tables.results import Report
@@ -128,7 +129,7 @@ def _sections(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> 
         "Above what noise": _above_noise(rows.get("noise", [])),
         "What wrong answers lack": _lacking(rows.get("ladder", [])),
         "How much change it bears": _bearing(rows.get("curves", [])),
-        "Where": _where(report.rows("fieldtests")),
+        "Where": _where(report),
         "How sure": _sure(report),
         "Open questions, and the run that answers each": _open(report, rows, further),
     }
@@ -191,9 +192,12 @@ def _is_significant(change: Change) -> bool:
     return _is_sure(change.difference)
 
 
-def _where(rows: list[Row]) -> Iterator[Line]:
-    """The fields between whose values the change differs, and how many were looked at."""
-    alike = dict[str, list[str]]()
+def _where(report: Report) -> Iterator[Line]:
+    """The models whose scores go with the position of the right option; the fields between whose values the change
+    differs, and those between whose it does not."""
+    for row, line in position_lines(report.parts):
+        yield Line(f"{line} (adjusted p {p_value(row.p_adjusted)}).")
+    rows, alike = report.rows("fieldtests"), dict[str, list[str]]()
     for row in (row for row in rows if row.quantity == EQUAL and row.p_adjusted is not None):
         field, who = row.factors["field"], front_of(row.factors)
         if not _is_sure(row):

@@ -322,6 +322,7 @@ def test_a_step_that_asks_goes_on_after_it_was_killed(
     assert f"{case.kept} samples" in whole.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ASKING)
 def test_nonsense_is_refused_with_reasons(step: str, tmp_path: Path, checkpoints: dict[bool, Path]) -> None:
     case = CASES[step](tmp_path)

@@ -169,6 +169,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_outlives_who_asks(tmp_path: Path, scratch: Path, ends: signal.Signals):
     program = Program(tmp_path, "away()\ntime.sleep(60)")

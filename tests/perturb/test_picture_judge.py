@@ -56,6 +56,7 @@ def test_what_operators_do_raises_no_doubt(fair: str) -> None:
     assert not any(alarms.values()), alarms
 
 
+@pytest.mark.slow
 def test_texture_raises_no_doubt_when_words_are_read(ocr: Ocr) -> None:
     for drawing in PICTURES[9:12]:
         assert check(drawing.pixels, FAIR["textured, framed and inverted"](drawing.pixels), ocr) is None, drawing.name

@@ -28,7 +28,7 @@ def graded(n: int, seed: int = 0) -> Floats:
 
 def test_one_0_1_pair_a_parent_has_tangos_interval_and_mcnemars_test() -> None:
     found = paired_difference(floats(-1, -1, 0, 0, 1, -1), np.ones(6), alone(6))
-    assert found == (pytest.approx(-1 / 3), tango(1 / 6, 3 / 6, 6), mcnemar(1, 3), "Tango; exact McNemar")
+    assert found == (pytest.approx(-1 / 3), tango(1 / 6, 3 / 6, 6), mcnemar(1, 3), "Tango; mid-p McNemar")
 
 
 @pytest.mark.parametrize(("weights", "labels", "named"), [
@@ -89,6 +89,32 @@ def test_clustered_pairs_are_less_certain() -> None:
     together = paired_difference(pairs, np.ones(40), np.repeat(np.arange(10), 4))
     assert apart.ci95 and together.ci95
     assert together.ci95[0] < apart.ci95[0] < apart.ci95[1] < together.ci95[1]
+
+
+def test_what_was_not_seen_has_the_size_of_the_pairs_that_change_together() -> None:
+    """One question lost in each of 15 of 20 groups of eight, none gained; then all eight in each of two groups."""
+    labels, differences = np.arange(160) // 8, np.zeros(160)
+    differences[8 * np.arange(15)] = -1
+    apart = paired_difference(differences, np.ones(160), labels)
+    assert apart.value == -15 / 160 and apart.p == pytest.approx(0.00145, abs=1e-5)
+    assert apart.ci95 == pytest.approx((-0.1242, -0.0566), abs=1e-4)
+    together = paired_difference(np.where(labels < 2, -1.0, 0.0), np.ones(160), labels)
+    assert together.p is not None and together.p > 0.15 and together.ci95 and together.ci95[1] > 0.05
+
+
+def test_where_all_pairs_of_a_cluster_change_together_a_cluster_counts_as_one() -> None:
+    alike, labels = np.repeat(graded(30), 4), np.arange(120) // 4
+    once, together = (
+        EmpiricalLikelihood(alike[::4], np.ones(30), alone(30)),
+        EmpiricalLikelihood(alike, np.ones(120), labels),
+    )
+    assert once.bounded and together.interval() == pytest.approx(once.interval(), abs=1e-6)
+    assert together.p(0.0) == pytest.approx(once.p(0.0), abs=1e-6)
+
+
+def test_all_lost_ends_at_the_bound() -> None:
+    found = paired_difference(np.full(80, -1.0), np.ones(80), np.arange(80) // 8)
+    assert found.ci95 is not None and found.ci95[0] == -1 and -0.8 < found.ci95[1] < -0.4
 
 
 def test_fewer_than_three_clusters_tell_nothing() -> None:

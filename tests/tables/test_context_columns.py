@@ -167,7 +167,7 @@ def test_leaks_are_told_without_being_asked_for(tmp_path: Path) -> None:
     assert scores(found, by="answer_leak") == [] and [part.by for part in found.parts if part.by] == ["answer_leak"]
     assert (change(found, a="none", b="kprag").n, change(found, a="none", b="kprag").value) == (12, 0.75)
     without = change(found, by="answer_leak", a="none", b="kprag", answer_leak="no")
-    assert (without.p, without.ci95) == (0.0625, change(report_of(tmp_path / "x", records[4:12] + records[28:])).ci95)
+    assert (without.p, without.ci95) == (0.03125, change(report_of(tmp_path / "x", records[4:12] + records[28:])).ci95)
     asked = report_of(tmp_path / "asked", records, "answer_leak")
     assert [part.kind for part in asked.parts if part.by] == ["scores", "contrasts"], (
         "those that are asked for are told once"

@@ -41,9 +41,9 @@ def run(tmp_path: Path) -> RunFolder:
 def test_a_report_is_brief(run: RunFolder) -> None:
     assert repr(report(run)).splitlines() == [
         "run: 30 of 30 answers, 0 failed",
-        "m1, exam: standard 80.0 [49.0, 94.3]; dynamic all 55.0 [29.6, 78.0]",
-        "  dynamic - standard -25.0 [-53.9, +12.1] points, 10 pairs, adjusted p 0.38",
-        "  chain pad takes most: -40.0 [-68.7, -1.1] points, 10 pairs, adjusted p 0.38",
+        "m1, exam: standard 80.0 [49.0, 94.3]; dynamic all 55.0 [29.5, 78.1]",
+        "  dynamic - standard -25.0 [-53.9, +12.1] points, 10 pairs, adjusted p 0.27",
+        "  chain pad takes most: -40.0 [-68.7, -1.1] points, 10 pairs, adjusted p 0.19",
         "distrust: standard to dynamic: 10 questions tell little: the change may lie anywhere from -54 to +12 points",
         "distrust: exam-dynamic: the set that was asked does not lie in sets/exam-dynamic any more, so nothing is known"
         " of its judge",

@@ -64,7 +64,7 @@ def test_flips_beyond_repetition(tmp_path: Path) -> None:
     assert numbers(part, "wrong to right") == (0.25, 0.125, 0.125)
     assert {(row.n, row.left_out) for row in part.rows} == {(4, 0)}
     difference = one(part, "right to wrong", "difference")
-    assert (difference.unit, difference.method) == ("points", "Tango; exact McNemar")
+    assert (difference.unit, difference.method) == ("points", "Tango; mid-p McNemar")
     assert difference.p is not None and difference.ci95 is not None and difference.ci95[0] < 0.25 < difference.ci95[1]
 
 

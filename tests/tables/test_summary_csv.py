@@ -30,7 +30,7 @@ def test_scores_and_contrasts_whole_and_broken_down(tmp_path: Path) -> None:
     counts = [rows[2][name] for name in ("n", "ok", "unparsed", "refused", "failed", "estimate", "method")]
     assert counts == ["9", "7", "1", "1", "1", "0.333333", "Wilson"]
     last = [rows[5][name] for name in ("a", "b", "chain", "n", "left_out", "estimate", "low", "high", "p")]
-    assert last == ["standard", "dynamic", "pad", "9", "1", "-0.555556", "-0.811221", "-0.090219", "0.0625"]
+    assert last == ["standard", "dynamic", "pad", "9", "1", "-0.555556", "-0.811221", "-0.090219", "0.03125"]
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])

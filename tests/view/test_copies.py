@@ -91,6 +91,7 @@ def test_what_does_not_fit_is_counted(shown: Path, tmp_path: Path, monkeypatch: 
     assert found and text.count("<article") == int(found[1]) < int(found[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1600)])
 def test_copies_are_accessible(page: Page, exported: Path, written: Path, scheme: str, width: int) -> None:
     axe = (files("axe_core_python") / "axe.min.js").read_text()

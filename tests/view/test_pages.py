@@ -115,6 +115,7 @@ def test_filters(page: Page, viewer: str, index: Index, asked: str, holds: str) 
     assert tuple(int(text) for text in page.locator("[role=status] b").all_inner_texts()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1600)])
 def test_every_page_is_accessible(page: Page, viewer: str, scheme: str, width: int) -> None:
     axe = (files("axe_core_python") / "axe.min.js").read_text()

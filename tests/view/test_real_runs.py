@@ -40,6 +40,7 @@ def real_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "runs"
 
 
+@pytest.mark.slow
 def test_every_number_of_a_run_leads_to_as_many_samples(page: Page, real_runs: Path, tmp_path: Path) -> None:
     with viewed(real_runs, tmp_path) as address:
         page.goto(address)
@@ -106,6 +107,7 @@ def answered(page: Page) -> int:
     return len(links)
 
 
+@pytest.mark.slow
 def test_everything_is_reached_by_tab(page: Page, viewer: str) -> None:
     page.goto(viewer)
     page.get_by_role("link", name="runs/first").click()

@@ -61,6 +61,7 @@ def pictures(out: Path) -> int:
     return sum(1 for _ in out.glob("images/*/*.png"))
 
 
+@pytest.mark.slow
 def test_two_ranks_make_the_set_of_one_process(source: SampleSet, alone: dict[str, bytes], tmp_path: Path) -> None:
     said = finish(start(source, tmp_path / "out", 0), start(source, tmp_path / "out", 1))
     assert tree(tmp_path / "out") == alone
