@@ -85,7 +85,7 @@ def _count(run: Path, by: list[str], as_json: bool) -> int:
         print_json(found)
     else:
         print_report(found)
-    rows = [row for row in found.rows("errorcounts") if row.factors["answers"] == TOTAL]
+    rows = [row for row in found.rows("errorcounts") if row.factors["subset"] == TOTAL]
     signs = {"wrong": 1, "truncated": -1, "empty": -1}
     if left := sum(signs.get(row.quantity, 0) * int(row.value or 0) for row in rows):
         more = f"`{command_line('mmdyn', 'errors', run)} --judge MODEL` has a judge say what made them wrong"

@@ -56,7 +56,7 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
     parts, published = _asked(given, by)
     page = "why" if with_why else "brief" if brief else "full" if full else "" if parts else "short"
     with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=given["quiet"]) as progress:
-        found = _tabulate(folders, page, parts, by, given, published, progress)
+        found = _tabulate(folders, page, form, parts, by, given, published, progress)
     plot(found.of_parts(_printed(found, page, len(parts))), given)
     write(_spelt(folders, found, page, form, len(parts)), form, given)
     _say_how_to_look(folders, found)
@@ -79,6 +79,7 @@ def _asked(given: dict[str, Any], by: list[str]) -> tuple[list[Part], Published 
 def _tabulate(
     folders: Sequence[RunFolder],
     page: str,
+    form: str,
     parts: Sequence[Part],
     by: Sequence[str],
     given: dict[str, Any],
@@ -86,12 +87,16 @@ def _tabulate(
     progress: ProgressBar,
 ) -> Report:
     """The tables of a page and those that were asked for, out of one reading of the records."""
+    from mmdyn.table import Flips
     from mmdyn.tables import read_model_facts, summary_parts, tabulate, why_parts
 
     facts = read_model_facts(Path(given["models"][-1])) if given["models"] else {}
     first: list[Part] = []
+    fields = [] if parts else by
     if page:
-        first = why_parts() if page == "why" else summary_parts([] if parts else by)
+        first = why_parts() if page == "why" else summary_parts(fields)
+    if page and form == "html":
+        first = [*why_parts(fields), Flips()]
     return tabulate(folders, [*parts, *first], published=published, facts=facts, progress=progress)
 
 

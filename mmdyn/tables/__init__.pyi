@@ -1,10 +1,14 @@
+from .blocks import Block as Block
 from .breakdown import Breakdown as Breakdown, field_of as field_of
 from .brief import (
     brief_lines as brief_lines,
     brief_text as brief_text,
     doubts as doubts,
     full_text as full_text,
+    remarks as remarks,
+    score_text as score_text,
     short_text as short_text,
+    unread_of as unread_of,
 )
 from .changes import (
     Change as Change,
@@ -14,11 +18,12 @@ from .changes import (
     scores_of as scores_of,
 )
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
-from .columns import Columns as Columns, read_columns as read_columns
+from .columns import Columns as Columns, Watcher as Watcher, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
+from .flips import TO_WRONG as TO_WRONG
 from .formats import FORMATS as FORMATS, print_report as print_report, safe_cell as safe_cell
 from .grid import grid_of as grid_of
-from .keys import POOLED as POOLED, Key as Key
+from .keys import NOT_GIVEN as NOT_GIVEN, POOLED as POOLED, ZERO as ZERO, Key as Key
 from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
 from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
@@ -55,7 +60,7 @@ from .run_state import (
 from .scores import conditions_of as conditions_of
 from .summary import report as report, summary_parts as summary_parts
 from .table_names import named_table as named_table, named_tables as named_tables
-from .tabulation import tabulate as tabulate
+from .tabulation import read_for as read_for, tabulate as tabulate, tabulate_columns as tabulate_columns
 from .terminal import (
     clean as clean,
     open_console as open_console,

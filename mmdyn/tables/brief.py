@@ -32,7 +32,7 @@ def brief_lines(report: Tables) -> list[str]:
     best = sorted(rows, key=lambda who: -(rows[who][0].score.value or 0))
     found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
     for who in best:
-        scores = [f"{condition_name(one.factors)} {_percent(one.score)}" for one in _few(rows[who])]
+        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who])]
         told.append([f"{front_of(rows[who][0].factors)}: {'; '.join(scores)}", *_drops(report, who)])
     room = LINES - 1 - bool(found)
     told = told if sum(map(len, told)) <= room else [block[:2] for block in told]
@@ -47,7 +47,8 @@ def brief_lines(report: Tables) -> list[str]:
     return [clean(line).plain for line in lines]
 
 
-def _percent(row: Row) -> str:
+def score_text(row: Row) -> str:
+    """A score with its interval, and between what it lies once a judge has seen the answers that wait."""
     judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
     return percent(row.value, row.ci95) + (f" (between {' and '.join(judged)} once judged)" if judged else "")
 

@@ -44,7 +44,7 @@ from mmdyn.table import (
 from mmdyn.tables.attribution import attribution_rows
 from mmdyn.tables.auc import AucWatcher
 from mmdyn.tables.blocks import APART, Block, Numbered, RowWatcher
-from mmdyn.tables.columns import Columns, named_runs, read_columns, records_where, split
+from mmdyn.tables.columns import Columns, Watcher, named_runs, read_columns, records_where, split
 from mmdyn.tables.contrasts import contrast_rows
 from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
@@ -163,13 +163,61 @@ def tabulate(
             fit the records.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
+    parts = table.parts if isinstance(table, NamedTable) else table
+    columns, watched = read_for(folders, parts, facts=facts, progress=progress)
+    return tabulate_columns(columns, table, watched, published)
+
+
+def read_for(
+    runs: Sequence[RunFolder],
+    parts: Sequence[Part],
+    *,
+    facts: ModelFacts = MappingProxyType({}),
+    progress: ProgressBar | None = None,
+    watchers: Sequence[Watcher] = (),
+) -> tuple[Columns, dict[int, RowWatcher]]:
+    """Read every record once, for all that declarations need.
+
+    Args:
+        runs: opened runs.
+        parts: declarations.
+        facts: factors of models, as `read_model_facts` reads them.
+        progress: counts records.
+        watchers: what else looks at each record.
+
+    Returns:
+        The columns; and what watched the records for declarations that need more, by their indices.
+
+    Raises:
+        InputError, UserError: as `read_columns` does.
+    """
+    by_name, kept = named_runs(runs), enumerate(parts)
+    watched = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
+    factors = [name for part in parts for name in (*_named(part), *part.where, *_needed(part))]
+    measures = [name for part in parts for name in _measured(part)]
+    every = [*watched.values(), *watchers]
+    return read_columns(runs, (*factors, *APART, "set"), measures, progress, facts, every), watched
+
+
+def tabulate_columns(
+    columns: Columns,
+    table: NamedTable | Sequence[Part],
+    watched: Mapping[int, RowWatcher] = MappingProxyType({}),
+    published: Published | None = None,
+) -> Report:
+    """Carry out declarations over records that `read_for` read for these among others.
+
+    Args:
+        columns: the records.
+        table: a named table, or declarations.
+        watched: what watched the records for them, by their indices.
+        published: the paper's own numbers.
+
+    Raises:
+        UserError: for a declaration that does not fit the records.
+    """
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    by_name, kept = named_runs(folders), enumerate(named.parts)
-    watchers = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
-    factors = [name for part in named.parts for name in (*_named(part), *part.where, *_needed(part))]
-    measures = [name for part in named.parts for name in _measured(part)]
-    columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts, [*watchers.values()])
-    parts = with_positions([_part(columns, part, watchers.get(place)) for place, part in enumerate(named.parts)])
+    parts = with_positions([_part(columns, part, watched.get(place)) for place, part in enumerate(named.parts)])
     parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
     return Report.of(columns, parts, named.title)
 

@@ -93,9 +93,9 @@ def why(*runs: str | Path | RunFolder, progress: ProgressBar | None = None) -> W
     return explain(tabulate(folders, why_parts(), progress=progress), folders)
 
 
-def why_parts() -> list[Part]:
-    """The declarations that the page rests on."""
-    return [*summary_parts(), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
+def why_parts(by: Sequence[str] = ()) -> list[Part]:
+    """The declarations that the page rests on, broken down by fields."""
+    return [*summary_parts(by), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
 
 
 def explain(report: Report, runs: Sequence[RunFolder]) -> Why:

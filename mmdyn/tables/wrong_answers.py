@@ -138,11 +138,11 @@ class LabelledErrors(WrongAnswers):
         columns, wrong = block.columns, {one.place: one for one in self.wrong[run]}
         for model, records in _by_model(block, run).items():
             places = records[np.isin(records, list(wrong))]
-            for answers, some in self.cells(columns, places) if len(places) else ():
-                front = ({"run": run} if run else {}) | {"model": model, "judge": judge, "answers": answers}
+            for subset, some in self.cells(columns, places) if len(places) else ():
+                front = ({"run": run} if run else {}) | {"model": model, "judge": judge, "subset": subset}
                 here = block._replace(front=front)
                 yield from _rows(here, [wrong[place] for place in some.tolist()], labels)
-                if answers == TOTAL:
+                if subset == TOTAL:
                     refused = int(columns.flags["refused"][records].sum())
                     yield here.row((), (), "refused", refused, unit="count"), None
 
@@ -158,13 +158,13 @@ class CountedErrors(WrongAnswers):
         for run, wrong in self.wrong.items():
             decided = {one.place: one.decided for one in wrong}
             for model, records in _by_model(block, run).items():
-                for answers, some in self.cells(columns, records):
+                for subset, some in self.cells(columns, records):
                     found = Counter(decided[place] for place in some.tolist() if place in decided)
                     flags = {name: int(flag[some].sum()) for name, flag in columns.flags.items()}
                     counts = {"asked": len(some), "wrong": found.total()}
                     counts |= {name: found[name] for name in ("truncated", "empty")}
                     counts |= {name: flags[name] for name in ("unparsed", "refused", "failed", "unscored")}
-                    here = block._replace(front=({"run": run} if run else {}) | {"model": model, "answers": answers})
+                    here = block._replace(front=({"run": run} if run else {}) | {"model": model, "subset": subset})
                     for name, count in counts.items():
                         yield here.row((), (), name, count, unit="count"), None
 

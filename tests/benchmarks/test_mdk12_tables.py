@@ -199,9 +199,10 @@ def test_figure_6_is_the_labels_of_wrong_answers(tmp_path: Path) -> None:
             kind = "reasoning" if place < 6 else "visual"
             store.put(label_kind(design.id), one.key, canonical(ErrorLabel((kind,))))
     (rows,) = parts(run, "figure6")
-    shares = {key[-1]: percent(row) for key, row in rows.items() if key[2] == "all"}
+    shares = {key[-1]: percent(row) for key, row in rows.items() if key[2] == "all" and row.unit == "share"}
     assert shares == {"question": 0, "reasoning": 60, "visual": 40, "incomplete": 0, "other": 0}
-    assert {key[0] for key in rows} == {"m"} and rows["m", "judge", "variant standard", "reasoning"].n == 20
+    judge = "judge (0123abcd)"
+    assert {key[:2] for key in rows} == {("m", judge)} and rows["m", judge, "variant standard", "reasoning"].n == 20
     assert {"all", "variant standard", "context none"} == {key[2] for key in rows}
 
 

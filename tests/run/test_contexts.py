@@ -14,6 +14,7 @@ import pytest
 from running import contents, estimated, evaluated
 from serving import script, serve
 from shell import MMDYN
+from tables.making_runs import score
 
 from making import choice
 from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
@@ -105,11 +106,11 @@ def test_an_expansion_that_fails_is_a_failure_of_the_question(source: SampleSet,
         run = evaluated(source, model, tmp_path / "run", **TWO_TURNS)
     failed = {record.sample: record.reply.error for record in run.records() if record.reply.error}
     assert {*failed} == {"Polygons-0", "Polygons-1"} and all(failed.values())
-    assert (report(run).failed, report(run).conditions[0].n, summarise_run(run.folder).failed) == (2, 4, 2)
+    assert (report(run).failed, score(report(run)).n, summarise_run(run.folder).failed) == (2, 4, 2)
     with serve(port=port, reply=str(script(tmp_path, "Notes. Answer: B"))) as server:
         evaluated(source, model, tmp_path / "run", **TWO_TURNS)
         assert server.stats.total == 3
-    assert (report(run).failed, report(run).conditions[0].n, summarise_run(run.folder).failed) == (0, 6, 0)
+    assert (report(run).failed, score(report(run)).n, summarise_run(run.folder).failed) == (0, 6, 0)
 
 
 def test_where_a_model_writes_nothing_the_question_goes_on(source: SampleSet, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_another_version_of_the_set_is_noted(tmp_path: Path) -> None:
     assert (row.value, row.note) == (0.0, "the runs asked different versions of the set")
 
 
-def test_holm_is_over_all_contrasts_and_over_each_breakdown_apart(tmp_path: Path) -> None:
+def test_chains_are_a_family_behind_their_whole_and_each_breakdown_is_one(tmp_path: Path) -> None:
     def marked(marks: str, condition: Condition = STANDARD) -> list[Record]:
         return [answer(f"p{n}", float(mark), condition, fields={"half": n // 10}) for n, mark in enumerate(marks)]
 
@@ -107,11 +107,39 @@ def test_holm_is_over_all_contrasts_and_over_each_breakdown_apart(tmp_path: Path
     for chain, marks in (("pad", "00000000110000000000"), ("shuffle", "0" * 20), ("blur", "11101111110000000000")):
         records += marked(marks, Condition("dynamic", chain))
     found = report(write_run(tmp_path / "run", records), by=["half", "language"])
-    for by, size in (("", 4), ("half", 8), ("language", 4)):
+    *chains, whole = changes(found)
+    assert whole.factors["chain"] == "all" and whole.p_adjusted == whole.p, "the only one of its kind"
+    of_chains = [max(p or 0, whole.p or 0) for p in holm([row.p for row in chains])]
+    assert [row.p_adjusted for row in chains] == pytest.approx(of_chains, rel=1e-5)
+    for by, size in (("half", 8), ("language", 4)):
         family = changes(found, by=by)
         assert [row.p_adjusted for row in family] == pytest.approx(holm([row.p for row in family]), rel=1e-5)
         assert len(family) == size
     assert [row.p for row in changes(found, by="language")] == [row.p for row in changes(found)]
+
+
+def test_other_models_and_baselines_are_in_families_of_their_own(tmp_path: Path) -> None:
+    def run(name: str, *models: str) -> dict[tuple[str, str], float | None]:
+        records = [
+            one
+            for model in models
+            for one in answers("1" * 20, model=model) + answers("1" * 13 + "0" * 7, DYNAMIC, model=model)
+        ]
+        rows = changes(report(write_run(tmp_path / name, records)))
+        return {(row.factors.get("model", ""), row.factors["factor"]): row.p_adjusted for row in rows}
+
+    alone, beside = run("alone", "m1"), run("beside", "m1", "baseline:random")
+    assert beside["m1", "variant"] == alone["m1", "variant"] == beside["baseline:random", "variant"]
+    assert run("both", "m1", "m2")["m1", "variant"] == 2 * (alone["m1", "variant"] or 0), "two models, two questions"
+
+
+def test_a_chain_is_not_significant_where_the_whole_is_not(tmp_path: Path) -> None:
+    records = answers("1" * 30) + answers("1" * 22 + "0" * 8, DYNAMIC)
+    for chain in ("shuffle", "blur", "color", "jpeg"):
+        records += answers("1" * 30, Condition("dynamic", chain))
+    *chains, whole = changes(report(write_run(tmp_path / "run", records)))
+    (pad,) = [row for row in chains if row.factors["chain"] == "pad"]
+    assert (pad.p or 1) < 0.01 and (pad.p_adjusted or 0) >= (whole.p_adjusted or 1)
 
 
 def test_breakdowns_go_by_any_field_in_reading_order(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     tables = [(part["kind"], part["by"]) for part in read["parts"]]
     assert tables[:4] == [("scores", ""), ("scores", "grade"), ("contrasts", ""), ("contrasts", "grade")]
     assert list(read["parts"][0]) == ["kind", "title", "across", "rows", "notes", "columns", "by"]
-    counts = "n left_out variants_left_out answers unparsed refused truncated failed unscored needs_judge"
+    counts = "n left_out variants_left_out not_applicable rejected answers unparsed refused truncated failed unscored needs_judge"
     texts = "p p_adjusted bound scale differs mark method note paper paper_model"
     assert list(read["parts"][3]["rows"][0]) == f"factors quantity unit value ci95 {counts} {texts}".split()
 
@@ -182,7 +182,7 @@ def test_pages_read_conditions_and_changes_whole(tmp_path: Path) -> None:
     compared = changes_of(found.parts)
     assert [one.difference for one in compared] == changes(found)
     assert [one.a and one.a.value for one in compared] == [one.value for one in changes(found, "a")]
-    assert [one.raw and one.raw.value for one in compared] == [-0.25, None, -0.25, None]
+    assert [one.raw and one.raw.value for one in compared] == [-0.25, -0.25, -0.25, 0.5]
     assert [one.is_main for one in compared] == [True, True, True, True]
     (main,) = main_changes(found.parts)
     assert main.factors == change(found, chain="all").factors, "over all chains where there are several"
