@@ -100,11 +100,10 @@ def test_all_chains_are_pooled_for_flips_alone(tmp_path: Path) -> None:
     pads, turns = {"s0": "11", "s1": "00"}, {"s0": "00", "s1": "00"}
     run = write_run(tmp_path / "run", [*repeated({"s0": "11", "s1": "11"}), *drawn("pad", pads), *drawn("turn", turns)])
     part = table(run)
-    assert [numbers(part, "right to wrong", chain)[0] for chain in ("pad", "turn", "all")] == [0.5, 1.0, 0.75]
-    assert {row.factors["figure"] for row in part.rows if row.factors["chain"] == "all"} == {
-        "right to wrong",
-        "wrong to right",
-    }
+    shares = [one(part, "right to wrong", "variants", chain).value for chain in ("pad", "turn", "all")]
+    assert shares == [0.5, 1.0, 0.75]
+    pooled = [row.factors["figure"] for row in part.rows if (row.factors["chain"], row.quantity) == ("all", "variants")]
+    assert pooled == ["right to wrong", "wrong to right"]
 
 
 def test_k_draws_beside_k_repetitions(tmp_path: Path) -> None:
@@ -136,8 +135,8 @@ def test_without_repetitions_it_says_that_it_cannot_tell(tmp_path: Path) -> None
     first = part.rows[0]
     assert (first.factors["chain"], first.factors["figure"], first.value) == ("all", "flips", None)
     assert first.note == (
-        "no standard question was asked twice, so that nothing tells what a chain flips from what asking again flips:"
-        " run the same `mmdyn eval` with --epochs 3"
+        "nothing tells what a chain flips from what flips where nothing changed: run the same `mmdyn eval` with"
+        " --epochs 3, or add a null chain (`mmdyn perturb --ops image.null,text.null`)"
     )
     assert one(part, "worst-case accuracy of 2", "variants").value == 0.5
     assert {row.quantity for row in part.rows[1:]} == {"variants"}
@@ -151,7 +150,7 @@ def test_odd_runs_have_a_row_that_says_why(tmp_path: Path) -> None:
     )
     says = "no standard question is among these records: leave variant and chain out of --where"
     assert (alone.rows[0].value, alone.rows[0].note) == (None, says)
-    apart = write_run(tmp_path / "apart", [*repeated({"s0": "11", "s1": "1"}), *drawn("pad", {"s1": "0"})])
+    apart = write_run(tmp_path / "apart", [*repeated({"s0": "10", "s1": "1"}), *drawn("pad", {"s1": "0"})])
     rows = table(apart).rows
     assert {(row.quantity, row.value, row.n, row.left_out, row.note) for row in rows} == {
         ("difference", None, 0, 2, "no question has this under both")
@@ -162,4 +161,8 @@ def test_by_a_field_and_with_chains_named(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*repeated(FOUR), *drawn("pad", dict.fromkeys(FOUR, "1"))])
     part = table(run, Noise(by=("model", "sample", "chain")))
     assert {row.factors["sample"] for row in part.rows} == {*FOUR, "all"}
-    assert [row.factors["chain"] for row in part.rows] == ["pad"] * len(part.rows)
+    told = [row for row in part.rows if row.factors["figure"] != "flips"]
+    assert {row.factors["chain"] for row in told} == {"pad"}
+    floors = [row for row in told if (row.quantity, row.factors["figure"]) == ("repetitions", "right to wrong")]
+    shown = {row.factors["sample"]: row.value for row in floors}
+    assert shown == {"s1": 0.5, "all": 0.125}, "replies to the others never differ"
