@@ -37,6 +37,9 @@ HEADS = {
 COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
 """What n is, by kind of table, where it is not questions."""
 
+SHARED = (*FRONT, "scorer", "correction")
+"""What is said in the title where all lines of conditions have it in common."""
+
 OF_CONDITIONS = ("scores", "contrasts", "flips")
 """Tables above which is said what run, model and set all their rows have in common."""
 
@@ -67,12 +70,11 @@ class Grid(NamedTuple):
 
 
 def grid_of(part: TablePart) -> Grid:
-    """The rows of a part side by side: by the values of its factor across, or by quantity. What run, model and set all
-    lines of conditions have in common is said in the title."""
+    """The rows of a part side by side: by the values of its factor across, or by quantity."""
     figure = () if part.across else ("figure",)
     named = [(_labels(part, row.factors, part.across) | dict.fromkeys(figure, row.quantity), row) for row in part.rows]
     labels = list(dict.fromkeys(name for label, _ in named for name in label))
-    title, shared = part.title, [name for name in FRONT if len({label.get(name) for label, _ in named} - {None}) == 1]
+    title, shared = part.title, [name for name in SHARED if len({label.get(name) for label, _ in named} - {None}) == 1]
     shared = [name for name in shared if all(name in label for label, _ in named)]
     if part.kind in OF_CONDITIONS or {"condition", "contrast"} & {*labels}:
         title += f" ({', '.join(named[0][0][name] for name in shared)})" * bool(shared)

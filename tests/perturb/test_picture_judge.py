@@ -143,6 +143,7 @@ def test_local_damage_is_doubtful(damage: Callable[[Drawing], np.ndarray | None]
     assert all(check(before, after, ocr) for before, after in unseen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fair", ["framed in grey", "textured, framed and inverted"])
 @pytest.mark.parametrize("damage", GROSS)
 def test_gross_damage_is_certain(damage: str, fair: str) -> None:

@@ -48,7 +48,7 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
     result = typed("report", tmp_path / "run", "--full")
     text = " ".join(result.stdout.split())
     assert result.exit_code == 1 and said in text, result.stdout
-    assert "40.0 to 80.0" in text and "combined (not in force)" in text
+    assert "40 to 80" in text and "combined (not in force)" in text
     assert "answers without a verdict as 0 and as 1" in text
     summary = report(tmp_path / "run")
     assert summary.rows("scores", "score")[0].value == 0.5 and not summary.complete

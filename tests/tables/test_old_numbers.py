@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 from tables.ten_runs import MARKS, RUNS, Kept
 
 from mmdyn.table import FieldTests
-from mmdyn.tables import report, summary_parts, tabulate
+from mmdyn.tables import Row, report, summary_parts, tabulate
 from mmdyn.work import RunFolder
 
 OLD = Path(__file__).parent / "old_numbers"
@@ -30,9 +31,6 @@ NAMES |= {"fieldtests": "where"}
 
 NUMBERS = ("value", "ci95", "p", "p_adjusted", "scale", "differs", "mark", "n", "left_out", "variants_left_out")
 COUNTS = ("failed", "unscored", "needs_judge", "unparsed", "refused", "truncated")
-
-ELSEWHERE = ("judges", "cascades", "errors", "corrections")
-"""Parts of which some numbers are counts of rows, or of a run's state, now: the others are compared."""
 
 Fact = dict[str, Any]
 Key = tuple[str, str, str, frozenset[tuple[str, str]]]
@@ -78,7 +76,9 @@ RULES = (
     Rule("a change is over all chains", ("value", "p"), lambda fact, row: row is not None and fact["part"] == "where"),
     Rule("marks go by tests that hold whatever a judge will say", ("mark",), lambda fact, row: row is not None),
     Rule("a corrected score counts questions", ("n",), lambda fact, row: fact["part"] == "corrections"),
-    Rule("what is moved to a count or a state", ("value",), lambda fact, row: fact["part"].startswith(ELSEWHERE) and (row is None or row.value is None)),
+    Rule("sensitivity and specificity are told once, of their calibration", ("value",), lambda fact, row: row is None and fact["quantity"] in ("sensitivity", "specificity")),
+    Rule("what is not known is no 0", ("value",), lambda fact, row: row is not None and row.value is None and (fact["part"], fact["quantity"]) == ("judges", "kept")),
+    Rule("items are counted where there are any", ("value",), lambda fact, row: row is None and fact["quantity"] in ("items", "met") and fact["value"] == 0),
 )  # fmt: skip
 
 
@@ -87,12 +87,31 @@ def rows_of(runs: Sequence[RunFolder], kept: Kept, folder: Path) -> Iterator[tup
     summary = tabulate(runs, [*summary_parts(kept.by, repeats=kept.repeats, auc=kept.auc), FieldTests()])
     for part in summary.parts:
         name = NAMES.get(part.kind, part.kind) + (f" by {part.by}" if part.by else "")
-        yield from ((name, "", row) for row in part.rows)
+        yield from ((kind, "", row) for one in part.rows for kind, row in as_before(name, one))
+    if summary.rows("judged"):
+        counts = {"unjudged": "no_verdict", "else_rules": "else_rules"}
+        for name, count in counts.items():
+            total = sum(getattr(state, count) for state in summary.runs)
+            yield "cascades", "", Row(factors={}, quantity=name, unit="count", value=total)
     for method in kept.corrections:
         corrected = report(*runs, correct=method, labels=folder / MARKS if method.startswith("ppi") else None)
         yield from (("corrections", "", row) for row in corrected.rows("corrected"))
     for table in tabulate(runs, kept.tables).parts:
         yield from ((table.kind, table.title, row) for row in table.rows)
+
+
+def as_before(kind: str, row: Row) -> Iterator[tuple[str, Row]]:
+    """A row of judges or of wrong answers as there were facts of it, with the kind of its part."""
+    yield kind, row
+    if kind == "cascades" and row.quantity == "score":
+        yield kind, Row(factors=row.factors, quantity="answers", unit="count", value=row.answers)
+    if kind == "errors":
+        name, _, value = row.factors["subset"].partition(" ")
+        factors = {"model": row.factors["model"], "judge": "judge"} | ({name: value} if value else {})
+        share = row.unit == "share"
+        factors |= {"kind": row.quantity} if share else {}
+        quantity = "of wrong answers" if share else row.quantity
+        yield kind + f" by {name}" * bool(value), replace(row, factors=factors, quantity=quantity)
 
 
 def facts_of(name: str) -> list[Fact]:
@@ -125,7 +144,9 @@ def rows_by_key(rows: Iterator[tuple[str, str, Any]]) -> dict[Key, Any]:
     """Rows by what they are called; a judge of errors had no id in its name."""
     found = dict[Key, Any]()
     for kind, title, row in rows:
-        factors = row.factors | ({"judge": "judge"} if kind == "errorkinds" else {})
+        factors = row.factors
+        if kind == "errorkinds":
+            factors = {"model": factors["model"], "judge": "judge", "answers": factors["subset"]}
         found[kind, title, row.quantity, frozenset(factors.items())] = row
     return found
 
