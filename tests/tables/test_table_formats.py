@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from tables.making_counts import counted_run
+from tables.making_runs import DYNAMIC, answers, write_run
 
 from mmdyn.errors import UserError
 from mmdyn.table import Gap, NamedTable, Pivot
-from mmdyn.tables import FORMATS, Published, Report, named_table, named_tables, tabulate
+from mmdyn.tables import FORMATS, Published, Report, named_table, named_tables, report, tabulate
 
 CELLS = [
     ({"model": model, "level": level, "year": 2020}, right, 40)
@@ -114,6 +115,16 @@ def test_what_a_file_brought_cannot_move_the_cursor(tmp_path: Path) -> None:
     assert not any("\x1b" in FORMATS[form](found) for form in ("text", "markdown", "latex"))
     assert "'=1+1" in FORMATS["csv"](found)
     assert r"\{x\}" in FORMATS["latex"](found)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_text_is_run_as_a_formula_and_numbers_stay_numbers(tmp_path: Path, start: str) -> None:
+    evil = f'{start}HYPERLINK("http://example.org","x")'
+    run = write_run(tmp_path / "run", [*answers("11", model=evil), *answers("00", DYNAMIC, model=evil)])
+    told = list(csv.DictReader(io.StringIO(FORMATS["csv"](report(run)))))
+    assert {line["model"] for line in told if line["kind"] == "scores"} == {"'" + evil}
+    (change,) = (line for line in told if line["quantity"] == "difference")
+    assert (change["value"], change["low"], change["chain"], change["n"]) == ("-1.0", "-1.0", "pad", "2")
 
 
 PAPER = "part,model,level,quantity,value\n0,GPT-9,easy,,80.5\n0,GPT-9,all,,70\n0,m-1x,all,,60\n1,GPT-9,,,-12\n1,GPT-9,,easy,81\n"
