@@ -12,7 +12,6 @@ questions, never what is known. Every contrast goes through the functions that t
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 
 import numpy as np
 from msgspec import Struct
@@ -21,10 +20,11 @@ from mmdyn.keys import stream
 from mmdyn.record import Scale
 from mmdyn.sample import Option, Sample, TaskType
 from mmdyn.scoring import Scorer
-from mmdyn.stats import Floats, correct_for_chance, least_corrected, mean_score
-from mmdyn.tables.contrasts import Delta, Paired, _delta
-from mmdyn.tables.results import Scores, Table
-from mmdyn.tables.scale import Scaled, on_scale
+from mmdyn.stats import Difference, Floats, correct_for_chance, least_corrected, mean_score
+from mmdyn.tables.blocks import Block
+from mmdyn.tables.columns import FLAGS, Columns
+from mmdyn.tables.keys import Key
+from mmdyn.tables.pairing import Pair
 
 LABELS = "ABCDE"
 ALPHA = 0.05
@@ -92,34 +92,33 @@ MODELS = {
 }
 
 
-def contrast(standard: Form, variants: list[Form], model: Guesser, n: int, seed: int) -> tuple[Delta, Delta]:
+def contrast(standard: Form, variants: list[Form], model: Guesser, n: int, seed: int) -> dict[Scale, Difference]:
     """The contrast of n parents, on the scale that the report takes, and on the raw one."""
     random = stream("chance", str(standard), str(variants), str(model), seed)
     known = random.random(n) < model.knows
-    a, b = (_condition(forms, model, known, random) for forms in ([standard], variants))
-    places = np.arange(n)
-    raw = Scaled("raw", a.values, b.values, np.zeros(n), "")
-    return _compared(a, b, on_scale(a, places, b, places)), _compared(a, b, raw)
+    each = [model.answers(known, form, random) for form in (standard, *variants)]
+    values, read = (np.concatenate(column) for column in zip(*each, strict=True))
+    chance = np.repeat([form.chance for form in (standard, *variants)], n)
+    return {"corrected": _compared(values, chance, read, n), "raw": _compared(values, np.zeros(len(values)), read, n)}
 
 
-def _condition(forms: list[Form], model: Guesser, known: np.ndarray, random: np.random.Generator) -> Scores:
-    """The mean over the forms of every parent."""
-    columns = list[tuple[Floats, ...]]()
-    for form in forms:
-        values, read = model.answers(known, form, random)
-        chance = np.full(len(known), form.chance)
-        corrected = correct_for_chance(values, chance, read)
-        columns.append((values, chance, corrected, least_corrected(chance), (~read).astype(np.float64)))
-    means = np.mean(columns, axis=0)
-    return Scores(np.arange(len(known)), np.ones(len(known)), *means, {}, Counter(), frozenset())
-
-
-def _compared(a: Scores, b: Scores, scaled: Scaled) -> Delta:
-    n, none = len(a.parents), np.array([], dtype=np.int64)
-    table = Table({}, [], {}, a.parents, [""] * n, {}, {}, {}, [])
-    records = dict.fromkeys(("failed", "needs_judge", "bounded", "variants_left_out"), none)
-    paired = Paired(a.parents, a.values, b.values, a.weights, a.parents, records, "", True, scaled)
-    return _delta(table, paired, np.ones(n, np.bool_))
+def _compared(values: Floats, chance: Floats, read: np.ndarray, n: int) -> Difference:
+    """The change from the first n answers to all others."""
+    count = len(values)
+    worth = {"score": values, "corrected": correct_for_chance(values, chance, read)}
+    chains = ["", *(f"chain {place}" for place in range(1, count // n))]
+    keys = [Key("", "m", "s", "dynamic" if chain else "standard", chain, "none", "direct") for chain in chains]
+    asked, parents = np.divmod(np.arange(count), n)
+    columns = Columns(
+        runs={}, keys=keys, asked=asked, fields={}, parents=parents,
+        worth={name: np.stack((column, np.ones(count))) for name, column in worth.items()}, chance=chance,
+        flags={name: np.zeros(count, np.bool_) for name in FLAGS}, draws=np.zeros(count, np.int64), sides={},
+        clusters=np.arange(n), groups=np.full(n, -1), names=[""] * n,
+    )  # fmt: skip
+    places = np.arange(count)
+    found = Pair.of(Block(columns, "score", places, {}), places[:n], places[n:]).difference()
+    assert found is not None
+    return found
 
 
 def alarms(chain: str, model: str, n: int, seeds: int) -> dict[Scale, tuple[float, float, float]]:
@@ -127,9 +126,9 @@ def alarms(chain: str, model: str, n: int, seeds: int) -> dict[Scale, tuple[floa
     standard, variants = CHAINS[chain]
     found = [contrast(standard, variants, MODELS[model], n, seed) for seed in range(seeds)]
     told = dict[Scale, tuple[float, float, float]]()
-    for scale, deltas in zip(("corrected", "raw"), zip(*found, strict=True), strict=True):
-        changes = np.array([delta["delta"] for delta in deltas])
-        called = np.array([delta["p"] <= ALPHA for delta in deltas])
+    for scale in found[0]:
+        changes = np.array([one[scale].value for one in found])
+        called = np.array([one[scale].p for one in found], np.float64) <= ALPHA
         shares = (100 * float((called & side).mean()) for side in (changes < 0, changes > 0))
         told[scale] = 100 * float(changes.mean()), *shares
     return told

@@ -21,12 +21,14 @@ from mmdyn.stats import Floats, Ints, equality, gap, mean_of_means, slope
 from mmdyn.table import Leaderboard, Ranking
 from mmdyn.tables.blocks import Block
 from mmdyn.tables.columns import FLAGS, Columns
+from mmdyn.tables.factors import Field
+from mmdyn.tables.keys import Key
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
-from mmdyn.tables.results import Field
 
 SHARES = (0.02, 0.1, 0.5, 0.9, 0.98)
 SIZES = (1, 2, 5, 1, 3, 8)
 """Of clusters of mixed sizes, in turn."""
+ASKED = Key("", "m", "s", "standard", "", "none", "direct")
 
 
 class Design(NamedTuple):
@@ -148,21 +150,22 @@ def order_held(abilities: tuple[tuple[float, ...], ...], n: int, count: int) -> 
     random, found = stream("orders", repr(abilities), n), []
     k, models = len(abilities), len(abilities[0])
     chances = np.repeat(np.array(abilities).ravel(), n)
-    places = np.arange(k * models * n)
+    places, zeros = np.arange(k * models * n), np.zeros(k * models * n, np.int64)
     names = {"seed": (k, places // (models * n)), "model": (models, places // n % models)}
     fields = {name: Field([str(value) for value in range(size)], codes) for name, (size, codes) in names.items()}
     true = [np.sign(np.subtract.outer(each, each))[np.triu_indices(models, 1)] for each in map(np.array, abilities)]
     tau = float(np.mean([(one * other).mean() for one, other in combinations(true, 2)]))
-    flags = {name: np.zeros(len(places), np.bool_) for name in FLAGS}
+    flags = dict.fromkeys(FLAGS, zeros > 0)
     parents = places // (models * n) * n + places % n
     for _ in range(count):
         hard = random.random(k * n)[parents] * 0.4 - 0.2
         values = (random.random(len(places)) < np.clip(chances + hard, 0, 1)).astype(np.float64)
         worth = {"score": np.stack((values, np.ones(len(values))))}
         columns = Columns(
-            {}, fields, parents, places // n, worth, np.zeros(len(values)), flags, np.arange(k * n), parents
-        )
-        block = Block(columns, 0, "ranking", "score", places, {})
+            runs={}, keys=[ASKED], asked=zeros, fields=fields, parents=parents, worth=worth, chance=zeros * 0.0,
+            flags=flags, draws=zeros, sides={}, clusters=np.arange(k * n), groups=np.full(k * n, -1),
+        )  # fmt: skip
+        block = Block(columns, "score", places, {})
         row = next(ranking_rows(block, Ranking(over="seed")))[0]
         assert row.ci95 is not None and row.ci95[1] is not None
         first = block._replace(records=places[: models * n])

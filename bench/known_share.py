@@ -90,7 +90,8 @@ def answered(run: RunFolder, out: Path, model: str, seed: int) -> int:
 
 def counted(run: Path) -> dict[str, tuple[int, int, int]]:
     """By scale: how many contrasts of a run there are, have p <= 0.05, and have that after Holm's adjustment."""
-    contrasts: list[dict[str, Any]] = json.loads(mmdyn("report", run, "--json"))["contrasts"]
+    tables: list[dict[str, Any]] = json.loads(mmdyn("report", run, "--json"))["parts"]
+    contrasts = [row for table in tables if (table["kind"], table["by"]) == ("contrasts", "") for row in table["rows"]]
     told = dict[str, tuple[int, int, int]]()
     for scale in ("corrected", "raw"):
         tested = [one for one in contrasts if one["scale"] == scale and one["p"] is not None]

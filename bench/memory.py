@@ -19,9 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-BASELINE = (
-    "import mmdyn.run.evaluate, mmdyn.tables.summary_table, perturb.pipeline, mmdyn.data.convert_set, scipy.stats"
-)
+BASELINE = "import mmdyn.run.evaluate, mmdyn.tables.summary, perturb.pipeline, mmdyn.data.convert_set, scipy.stats"
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
 
 from mmdyn.keys import stream
 from mmdyn.stats import Floats, Ints
@@ -25,6 +24,9 @@ KEPT = 0.9
 
 TOGETHER = 0.5
 """How often parents of one cluster have one and the same chance of being known."""
+
+ROWS = 64
+"""Replications that are drawn at once."""
 
 LEVELS: dict[str, tuple[Any, ...]] = {
     "n": (20, 30, 50, 100, 200, 500, 1000),
@@ -111,12 +113,15 @@ def replications(design: Design, count: int, *, drop: bool) -> Iterator[Drawn]:
     """`count` of them, the same at every call."""
     random, labels = stream("pooled", repr(design), drop), _labels(design)
     weights = np.resize(np.array([1.0, 2, 2, 4, 6, 12]), design.n) if design.weights == "1 to 12" else np.ones(design.n)
-    for _ in range(count):
+    for start in range(0, count, ROWS):
+        rows = min(ROWS, count - start)
         if design.skewed:
-            loses = random.random(labels.max() + 1)[labels] < 0.1
-            yield Drawn(np.where(loses, 0.9, 0.0), np.where(loses, 0.0, 0.1), weights, labels, 0.0)
+            loses = (random.random((rows, labels.max() + 1)) < 0.1)[:, labels]
+            a, b, lowest = np.where(loses, 0.9, 0.0), np.where(loses, 0.0, 0.1), 0.0
         else:
-            yield _drawn(design, random, labels, weights, KEPT if drop else 1.0)
+            a, b, lowest = _drawn(design, random, labels, rows, KEPT if drop else 1.0)
+        for one, other in zip(a, b, strict=True):
+            yield Drawn(one, other, weights, labels, lowest)
 
 
 def _settings(name: str) -> list[tuple[str, Any]]:
@@ -130,31 +135,34 @@ def _labels(design: Design) -> Ints:
     return np.repeat(np.arange(design.n), np.resize(sizes, design.n))[: design.n]
 
 
-def _drawn(design: Design, random: np.random.Generator, labels: Ints, weights: Floats, kept: float) -> Drawn:
+def _drawn(
+    design: Design, random: np.random.Generator, labels: Ints, rows: int, kept: float
+) -> tuple[Floats, Floats, float]:
+    """The values of both sides, by replication and parent, and the lowest that there is."""
     n, k, parts = design.n, design.k, 2 if design.credit == "two parts" else 1
-    chances = _chances(design, random, labels)
+    chances = _chances(design, random, labels, rows)
     before, after = _guessing(design)
-    answers = random.random((parts, n)) < chances
-    a = _corrected(answers, before, random.random((parts, n)))
-    by_chain = np.repeat((kept * chances)[:, None], k, 1)
+    answers = random.random((parts, rows, n)) < chances
+    a = _corrected(answers, before, random.random((parts, rows, n)))
+    by_chain = np.repeat((kept * chances)[..., None], k, -1)
     if design.chains == "differ":
         by_chain = by_chain + np.linspace(-0.5, 0.5, k) * by_chain * (1 - by_chain) if k > 1 else by_chain
-    luck = random.random((parts, n, k))
+    luck = random.random((parts, rows, n, k))
     if "agree" in design.chains:
         share = 1.0 if design.chains == "agree" else 0.5
-        luck = np.where(random.random((parts, n, k)) < share, luck[:, :, :1], luck)
-    b = _corrected(luck < by_chain, after[:, None], random.random((parts, n, k))).mean(-1)
-    lowest = -float(np.max(np.concatenate((before / (1 - before), after / (1 - after)))))
-    return Drawn(a, b, weights, labels, lowest)
+        luck = np.where(random.random(luck.shape) < share, luck[..., :1], luck)
+    b = _corrected(luck < by_chain, after[:, None], random.random(luck.shape)).mean(-1)
+    return a, b, -float(np.max(np.concatenate((before / (1 - before), after / (1 - after)))))
 
 
-def _chances(design: Design, random: np.random.Generator, labels: Ints) -> Floats:
-    own, shared = random.random(design.n), random.random(labels.max() + 1)[labels]
-    luck = np.where(random.random(design.n) < TOGETHER, shared, own)
+def _chances(design: Design, random: np.random.Generator, labels: Ints, rows: int) -> Floats:
+    shape = rows, design.n
     if design.icc == 0:
-        return np.full(design.n, design.known)
+        return np.full(shape, design.known)
     spread = (1 - design.icc) / design.icc
-    return np.asarray(betaincinv(design.known * spread, (1 - design.known) * spread, luck))
+    a, b = design.known * spread, (1 - design.known) * spread
+    shared = random.beta(a, b, (rows, labels.max() + 1))[:, labels]
+    return np.where(random.random(shape) < TOGETHER, shared, random.beta(a, b, shape))
 
 
 def _guessing(design: Design) -> tuple[Floats, Floats]:

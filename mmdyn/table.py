@@ -12,8 +12,6 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.errors import UserError
-
 Where: TypeAlias = dict[str, tuple[str, ...]]
 """The records that count: for each factor the values that it may have."""
 
@@ -140,16 +138,96 @@ class Curves(Analysis, frozen=True, kw_only=True):
     """The score along the doses of an operator that a set holds at several severities."""
 
 
-class ErrorKinds(Struct, frozen=True, kw_only=True):
-    """The share of each kind of error among a model's wrong answers, as `mmdyn errors` labelled them; in all, and for
-    each value of each name in `by`."""
+class Whole(Struct, frozen=True, kw_only=True):
+    """A table about every condition of every model on every set, whose rows name all of these."""
 
-    by: tuple[str, ...] = ()
+    where: Where = {}
     title: str = ""
 
 
-Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis
-Part: TypeAlias = Counted | ErrorKinds
+class Scores(Whole, frozen=True, kw_only=True):
+    """The score of every condition, and over all chains: as it is, what guessing earns, corrected for that, and the
+    share that was not read; by a field where one is named."""
+
+    by: str = ""
+
+
+class Contrasts(Whole, frozen=True, kw_only=True):
+    """Every two conditions that differ in one factor, over the questions that both have; of these `factors` alone where
+    some are named, by a field where one is."""
+
+    factors: tuple[str, ...] = ()
+    by: str = ""
+
+
+class FieldTests(Whole, frozen=True, kw_only=True):
+    """Whether the change from standard to dynamic, over all chains, differs between the values of each field."""
+
+
+class Position(Whole, frozen=True, kw_only=True):
+    """Whether each model's score goes with the position of the right option: by position, on standard questions and on
+    those whose options were moved."""
+
+
+class AnswerKeys(Whole, frozen=True, kw_only=True):
+    """What a guesser could use in each set: how right answers are spread over positions, the share of true claims, and
+    option texts that are never right."""
+
+
+class Flips(Whole, frozen=True, kw_only=True):
+    """The questions that each chain turned from right to wrong or back: one for a question and chain, whatever the
+    number of draws."""
+
+
+class Repeats(Whole, frozen=True, kw_only=True):
+    """What k tries at a question are worth (pass@k, majority@k, worst@k, consistency), over epochs and over draws; for
+    1 and as many as there are where no k is named."""
+
+    k: tuple[int, ...] = ()
+
+
+class Auc(Whole, frozen=True, kw_only=True):
+    """How well the probabilities of weighed options tell right from wrong."""
+
+
+class Corrected(Whole, frozen=True, kw_only=True):
+    """Scores corrected for the scorer's errors: by `rogan-gladen`, or by `ppi++` with a file of people's marks."""
+
+    method: str
+    labels: str = ""
+
+
+class Judged(Whole, frozen=True, kw_only=True):
+    """Of judged runs the scores by rules alone, by each judge alone, and by both together."""
+
+
+class Strengths(Whole, frozen=True, kw_only=True):
+    """How far the variants of each chain are from their parents."""
+
+
+class MeaningJudges(Whole, frozen=True, kw_only=True):
+    """Who judged the variants of each dynamic set, and how well that judge is known to tell changed questions from kept
+    ones."""
+
+
+class ErrorKinds(Whole, frozen=True, kw_only=True):
+    """The share of each kind of error among a model's wrong answers, as `mmdyn errors` labelled them; in all, and for
+    each value of each name in `by`. judge: only the labels of the judge of this id. silent: say nothing where none is
+    labelled."""
+
+    by: tuple[str, ...] = ()
+    judge: str = ""
+    silent: bool = False
+
+
+class ErrorCounts(Whole, frozen=True, kw_only=True):
+    """How many answers of a model are wrong, and what is known of these without a judge; in all, and for each value of
+    each name in `by`."""
+
+    by: tuple[str, ...] = ()
+
+
+Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
 
 
 class NamedTable(Struct, frozen=True, kw_only=True):
@@ -168,12 +246,9 @@ class NamedTable(Struct, frozen=True, kw_only=True):
         return NamedTable(name=name, title=title, parts=parts)
 
     def narrowed(self, where: Where) -> NamedTable:
-        """The same of fewer records. Raises UserError for kinds of error, which are of whole runs."""
-        if where and any(isinstance(part, ErrorKinds) for part in self.parts):
-            raise UserError(f"{self.name} is of whole runs: leave --where out")
-        counted = [part for part in self.parts if not isinstance(part, ErrorKinds)]
-        parts = [replace(part, where=part.where | _both(part.where, where)) for part in counted]
-        return replace(self, parts=tuple(parts)) if where else self
+        """The same of fewer records."""
+        parts = [replace(part, where=part.where | _both(part.where, where)) for part in self.parts]
+        return replace(self, parts=tuple(parts))
 
 
 def _both(one: Where, other: Where) -> Where:

@@ -7,6 +7,7 @@ stands for a full one, and a preset, which comes with the package, or a YAML fil
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from mmdyn import plugins
 from mmdyn.configs import chain_presets
+from mmdyn.data import Role
 from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, unreadable
 from mmdyn.keys import Json
 from mmdyn.plugins import ALIASES
@@ -74,6 +76,16 @@ class Chain(Struct, frozen=True):
         return tuple(link.load(services) for link in self.links)
 
     @property
+    def is_null(self) -> bool:
+        """Whether nobody would call what it does a change."""
+        return all(load_operator(operator).role == "null" for operator in self.operators)
+
+    @property
+    def ungraded(self) -> tuple[tuple[str, str], ...]:
+        """Its operators with their forms, in which chains that differ in severities alone are alike."""
+        return tuple((link.operator, link.form) for link in self.links)
+
+    @property
     def uses(self) -> frozenset[str]:
         """What its operators take from the services."""
         return frozenset(name for operator in self.operators for name in load_operator(operator).uses)
@@ -113,6 +125,25 @@ class Recipe(Struct, frozen=True):
         if not self.design:
             return self.chains
         return tuple(subsets(self.chains, design_forms(self.design, len(self.chains), self.seed, parent)))
+
+    def roles(self) -> dict[str, Role]:
+        """What each chain is in the set for.
+
+        Of a factorial the chain of all operators is the treatment. Of chains that differ in severities alone the one
+        without a severity is, as its source says how strong it is; the others are doses.
+        """
+        chains = tuple(subsets(self.chains, design_forms(FULL, len(self.chains)))) if self.design else self.chains
+        alike = Counter(chain.ungraded for chain in chains)
+
+        def role(chain: Chain) -> Role:
+            if chain.is_null:
+                return "null"
+            if self.design:
+                return "treatment" if chain is chains[-1] else "subset"
+            graded = any(link.severity for link in chain.links)
+            return "dose" if graded and alike[chain.ungraded] > 1 else "treatment"
+
+        return {chain.name: role(chain) for chain in chains}
 
     def announced(self, n: int) -> str:
         """What a cheaper design costs and how well it tells operators' shares over n questions, beside the full one;

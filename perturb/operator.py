@@ -27,6 +27,10 @@ class Operator(ABC):
     """Whether `params` draws anything. A chain in which nothing is random makes one variant, whatever the number of
     draws."""
 
+    role: ClassVar[Literal["treatment", "null"]] = "treatment"
+    """`null` where nobody would call what it does a change. No judge is asked about a chain of such operators alone,
+    and it is no part of its set's treatment."""
+
     noisy: ClassVar[bool] = False
     """Whether it makes pictures worse to read and draws nothing else, as noise and blur do: a judge looks at pictures
     without it, because it would reject the dose. How much is lost is measured, not judged."""

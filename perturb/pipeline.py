@@ -44,11 +44,10 @@ def perturb(
     """Make the variants of a set's samples (of the first `limit`) into the set folder `out`, and open it.
 
     The set is the same, byte for byte, for any number of `workers` (processes) or replicas of an `executor` (a Ray
-    cluster, whose machines have the set and `out` at the same place), and however often the work was interrupted:
-    called again with the same arguments it goes on, and a finished set is opened as it is, unless variants failed for a
-    reason that may be gone, such as a model that did not answer: those are tried again. Where a model or a GPU is
-    waited for, `concurrency` threads of one process do the work instead. Processes that a launcher started (RANK and
-    WORLD_SIZE in the environment) each do a share, and rank 0 writes the set.
+    cluster, whose machines have the set and `out` at the same place), and however often the work was interrupted: the
+    same call goes on, and a finished set is opened as it is, unless variants failed for a reason that may be gone:
+    those are tried again. Where a model or a GPU is waited for, `concurrency` threads of one process do the work
+    instead. Processes that a launcher started (with RANK and WORLD_SIZE) each do a share, and rank 0 writes the set.
 
     Args:
         source: an opened set, a set folder, or a file of any format or samples, which are imported into out/.source.
@@ -75,7 +74,8 @@ def perturb(
     only = choose_quota(source, take, seed, limit) if take else None
     made |= {"take": take} if take else {}
     said = "" if quiet else recipe.announced(min(len(source if only is None else only), limit or len(source)))
-    step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe, said))
+    threads = (concurrency or waits) if waits else 0
+    step = SetStep("perturbing", made, threads, partial(_prepare, recipe, said), recipe.roles())
     how: dict[str, Any] = {"workers": workers, "cluster": executor, "quiet": quiet}
     return make_set(step, source, Path(out), name=name or f"{source.name}-dynamic", limit=limit, only=only, **how)
 

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tracked import ROOT, tracked
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.data import SampleSet
 
-ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"The whole of `(\S+)`[^\n`]*:\n\n```\w+\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 PYTHON = [name for name in FILES if name.endswith(".py")]
@@ -27,9 +27,10 @@ NEW_EXAMPLE = re.compile(r"New in `EXAMPLES` of `(\S+)`:\n\n```python\n(.*?)^```
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the checkout with the files of the text in it."""
     house = tmp_path_factory.mktemp("house")
-    for name in ("mmdyn", "perturb", "kprag", "tests"):
-        shutil.copytree(ROOT / name, house / name)
-    shutil.copy(ROOT / "pyproject.toml", house)
+    for file in tracked("mmdyn/**", "perturb/**", "kprag/**", "tests/**", "pyproject.toml"):
+        place = house / file.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
     for name, content in FILES.items():
         assert not (house / name).exists(), f"{name} is there already"
         (house / name).parent.mkdir(exist_ok=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 import pytest
+from tracked import ROOT, tracked
 
 from mmdyn.cli import commands
 
-ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *tracked("docs/**/*.md")]
 READ = [
     page
     for page in PAGES
@@ -42,8 +42,8 @@ def test_every_page_is_in_the_site() -> None:
         r"^```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)^```", (DOCS / "index.md").read_text("utf-8"), re.M | re.S
     )
     patterns = [line for block in listed for line in block.split()]
-    found = {file for one in patterns for file in DOCS.glob(f"{one}.md")}
-    assert found == set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
+    found = tracked(*(f"docs/{one}.md" for one in patterns))
+    assert found == [page for page in tracked("docs/**/*.md") if page != DOCS / "index.md"]
 
 
 @pytest.mark.parametrize("page", READ[2:], ids=lambda page: str(page.relative_to(ROOT)))

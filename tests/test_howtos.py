@@ -10,14 +10,19 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tracked import ROOT, tracked
 
-DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [DOCS / "quickstart.md", *tracked("docs/howto/*.md")]
 PRINTED = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if page.parent.name == "howto" else ()) for page in PAGES],
+    ids=lambda page: page.stem,
+)
 def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
     done = follow(page, tmp_path)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
@@ -26,6 +31,7 @@ def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
     assert shown or page.stem != "quickstart"
 
 
+@pytest.mark.slow
 def test_the_operator_of_extend_works_once_it_is_installed(tmp_path: Path) -> None:
     package = tmp_path / "mine"
     assert follow(DOCS / "howto" / "extend.md", tmp_path).returncode == 0

@@ -9,9 +9,9 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from tracked import ROOT, tracked
 
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = tracked("notebooks/*.ipynb")
 
 
 def shown(cell: Any, kind: str) -> str:
@@ -19,6 +19,7 @@ def shown(cell: Any, kind: str) -> str:
     return "".join(output["data"].get(kind, "") for output in cell["outputs"] if "data" in output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_a_notebook_runs(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")

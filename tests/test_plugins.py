@@ -199,6 +199,7 @@ def test_a_broken_entry_point_is_one_sentence(tmp_path: Path, target: str) -> No
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_real_installer_installs_it(tmp_path: Path) -> None:
     pytest.importorskip("hatchling")
     pytest.importorskip("pip")

@@ -20,7 +20,8 @@ from making_views import CHAINS, StandIn, make_run
 from PIL import Image
 
 from mmdyn.demo import make_demo
-from mmdyn.tables import report
+from mmdyn.table import Flips
+from mmdyn.tables import summary_parts, tabulate
 from mmdyn.testing import FakeServer
 from mmdyn.work import RunFolder
 from perturb import perturb
@@ -51,8 +52,7 @@ def main() -> None:
             finally:
                 viewer.kill()
             subprocess.run(
-                [sys.executable, "-m", "mmdyn", "report", str(run.folder), "--html", "report.html", "--brief"],
-                env=environment,
+                [sys.executable, "-m", "mmdyn", "report", str(run.folder), "-o", "report.html"], env=environment
             )
             take(browser, Path("report.html").resolve().as_uri(), "report")
         plot(run)
@@ -115,9 +115,9 @@ def shot(browser: Browser, address: str, size: tuple[int, int], scheme: Scheme) 
 
 def plot(run: RunFolder) -> None:
     """Five plots."""
-    summary = report(run, by=["discipline", "language"], flips=True)
-    for name in ("drop", "scores", "flips", "by discipline", "by language"):
-        summary.plot(name).save(HERE / f"plot-{name.replace(' ', '-')}.png")
+    found = tabulate([run], [*summary_parts(["discipline", "language"]), Flips()])
+    for name in ("changes", "scores", "flips", "scores by discipline", "scores by language"):
+        found.plot(name).save(HERE / f"plot-{name.replace(' ', '-')}.png")
 
 
 if __name__ == "__main__":

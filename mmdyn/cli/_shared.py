@@ -14,7 +14,7 @@ from mmdyn.errors import command_line, no_such_path, printable
 
 if TYPE_CHECKING:
     from mmdyn.data import SampleSet
-    from mmdyn.tables import Summary
+    from mmdyn.tables import Report
     from mmdyn.work import RunFolder
 
 
@@ -149,33 +149,27 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
     Among launched ranks the first one speaks for all.
     """
     from mmdyn.data import SampleSet
-    from mmdyn.tables import Cascades, print_cascades, print_summary, report
+    from mmdyn.tables import report, short_text
     from mmdyn.work import Ranks
 
     if Ranks.of_environment().number:
         return
-    summary = report(run, by=by)
-    print_summary(summary)
-    if isinstance(summary.cascades, Cascades):
-        print_cascades(summary.cascades)
+    found = report(run, by=by)
+    sys.stdout.write(short_text(found))
     again = command_line("mmdyn", "report", run.folder, *(["--by", ",".join(by)] if by else []))
     click.echo(f"records and settings: {run.folder}; again: {again}", err=True)
     made = [run.set_folder(entry) for entry in run.config.sets if run.config.ops and entry.name != entry.root]
     failed = [print_variants(SampleSet(folder)) for folder in made]
-    leave_by(summary, failed=any(failed))
+    leave_by(found, failed=any(failed))
 
 
-def leave_by(summary: Summary, *, failed: bool = False) -> None:
+def leave_by(found: Report, *, failed: bool = False) -> None:
     """List on standard error what was never answered, and what no judge gave a verdict on; exit status 1 where there is
     any, or where something else `failed`."""
-    from mmdyn.tables import Cascades
-
-    list_failures("failed", summary.failures, summary.failed)
-    unjudged = 0
-    if isinstance(summary.cascades, Cascades):
-        unjudged = summary.cascades.unjudged
-        list_failures("not judged", summary.cascades.failures, unjudged)
-    if summary.failed or unjudged or failed or any(state.unjudged for state in summary.runs):
+    list_failures("failed", found.failures, found.failed)
+    for state in found.runs:
+        list_failures("not judged", state.judge_failures, state.no_verdict)
+    if found.failed or failed or any(state.no_verdict or state.unjudged for state in found.runs):
         click.get_current_context().exit(1)
 
 

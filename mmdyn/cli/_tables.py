@@ -1,23 +1,15 @@
-"""The options of `mmdyn report` that print tables in place of the summary."""
+"""The options of `mmdyn report` that ask for tables, and the declarations that they stand for."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.errors import UserError
-
 if TYPE_CHECKING:
-    from mmdyn.table import NamedTable, Part
-    from mmdyn.tables import Chart, Published
-    from mmdyn.work import RunFolder
-
-F = TypeVar("F", bound=Callable[..., object])
+    from mmdyn.table import Part
 
 KINDS = {
     "pivot": ("FACTOR,…", "A measure by one to three factors, the last one across."),
@@ -26,19 +18,9 @@ KINDS = {
     "trend": ("FACTOR", "The slope along a factor whose values are numbers."),
     "spread": ("FACTOR", "How far a measure varies over a factor's values, and whether all are equal."),
     "ranking": ("FACTOR", "How steady the order of models is over a factor's values."),
-    "leaderboard": ("FACTOR", "Models by their mean over a factor's values, such as set; those not told apart tie."),
+    "leaderboard": ("FACTOR", "Models by their mean over a factor's values, such as set; ties share a rank."),
     "table": ("NAME", "A table of a paper, such as those that `mmdyn list tables` names."),
 }
-ANALYSES = {
-    "attribute": "Of factorial sets: how much of the drop each operator takes (Shapley values), and pairs of them.",
-    "noise": "What chains flip beyond what asking the same question again flips (eval --epochs), and k draws of each.",
-    "ladder": "What wrong answers lack, seeing, knowing or reasoning, by the contexts that mend them.",
-    "curves": "Of operators at several severities: the score along the dose, and where half of it is lost.",
-}
-"""Tables that say why a score changed; each is a flag."""
-
-GEE = "With --attribute: a clustered logistic regression (GEE) as a second opinion (pip install 'mmdyn[why]')."
-
 MORE = {
     "measure": ("NAME", "What tables measure. [default: score]"),
     "where": ("FACTOR=X,…", "Only records with these values."),
@@ -47,123 +29,135 @@ MORE = {
     "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
     "models": ("FILE", "CSV of what is known of models: a column model, and factors such as family, size and kind."),
     "paper": ("MODEL", "With --table: the model of the paper whose numbers stand beside."),
-    "format": ("text|json|csv|markdown|latex|html", "How tables are printed. [default: text]"),
 }
-"""What goes with tables alone."""
-ONCE = ("measure", "pair", "models", "paper", "format")
+"""What goes with tables."""
+
+ANALYSES = {
+    "attribute": "Of factorial sets: how much of the drop each operator takes (Shapley values), and pairs of them.",
+    "gee": "With --attribute: a clustered logistic regression (GEE) as a second opinion (pip install 'mmdyn[why]').",
+    "noise": "What chains flip beyond what asking the same question again flips (eval --epochs), and k draws of each.",
+    "ladder": "What wrong answers lack, seeing, knowing or reasoning, by the contexts that mend them.",
+    "curves": "Of operators at several severities: the score along the dose, and where half of it is lost.",
+    "repeats": "pass@k, majority@k, worst@k and consistency of repeats.",
+    "k": "With --repeats: of how many tries. [default: 1 and as many as there are]",
+    "auc": "How well the probabilities of weighed options tell right from wrong.",
+    "correct": (
+        "Correct scores for the scorer's errors: as `mmdyn grade --calibrate` measured them (rogan-gladen), or by"
+        " people's marks of some of the run's answers (ppi++)."
+    ),
+    "labels": "With ppi++: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of random answers.",
+}
+VALUES: dict[str, dict[str, Any]] = {
+    "k": {"metavar": "K,…", "default": ""},
+    "correct": {"type": click.Choice(["rogan-gladen", "ppi++"])},
+    "labels": {"metavar": "FILE"},
+}
+"""Analyses that are no flags."""
+
+ONCE = ("measure", "pair", "models", "paper")
 NEEDS = {
-    **{"macro": ("pivot",), "pair": ("paired",), "group": ("leaderboard",), "paper": ("table",)},
-    "gee": ("attribute",),
-    "by": ("paired", "gap", "trend", "spread", *ANALYSES),
+    **{"macro": ("pivot",), "pair": ("paired",), "group": ("leaderboard",), "paper": ("table",), "gee": ("attribute",)},
+    "k": ("repeats",),
+    "labels": ("correct",),
+    "measure": tuple(kind for kind in KINDS if kind != "table"),
+    "models": tuple(KINDS),
 }
-"""The tables that an option goes with."""
+"""The options that an option goes with."""
 
 
-def table_options(command: F) -> F:
-    """Give a command an option for each of these, which may be given several times, and a flag for each analysis."""
-    for name, text in reversed(ANALYSES.items()):
-        command = click.option(f"--{name}", is_flag=True, help=text)(command)
-    command = click.option("--gee", is_flag=True, help=GEE)(command)
-    for name, (metavar, text) in reversed((KINDS | MORE).items()):
-        command = click.option(f"--{name}", multiple=True, metavar=metavar, help=text)(command)
-    return command
+def table_groups() -> dict[str, list[click.Option]]:
+    """The options under their headings."""
+    tables = [
+        click.Option([f"--{name}"], multiple=True, metavar=metavar, help=text)
+        for name, (metavar, text) in (KINDS | MORE).items()
+    ]
+    analyses = [
+        click.Option([f"--{name}"], help=text, **VALUES.get(name, {"is_flag": True})) for name, text in ANALYSES.items()
+    ]
+    return {"Tables": tables, "Analyses": analyses}
 
 
-def print_tables(
-    folders: Sequence[RunFolder],
-    given: dict[str, tuple[str, ...]],
-    by: list[str],
-    csv_file: Path | None,
-    plot: Callable[[Mapping[str, Chart]], object] | None,
-    *,
-    quiet: bool,
-) -> None:
-    """Print tables as they were asked for; exit status 1 where records failed. Raises UsageError for options that do
-    not go together."""
-    from mmdyn.tables import FORMATS, named_table, read_model_facts, table_charts, tabulate
-    from mmdyn.work import ProgressBar
-
-    form, paper = _one(given, "format", "text"), _one(given, "paper", "")
-    if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
-        raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
+def check(given: Mapping[str, Any]) -> None:
+    """Raise UsageError for options that do not go together."""
+    if _one(given, "pair", "parent") not in ("parent", "group"):
+        raise click.UsageError("--pair is parent or group: give one of these")
     for name in ONCE:
         if len(given[name]) > 1:
             raise click.UsageError(f"--{name} is given {len(given[name])} times: give it once")
     for name, kinds in NEEDS.items():
-        if (by if name == "by" else given[name]) and not any(given[kind] for kind in kinds):
+        if given[name] and not any(given[kind] for kind in kinds):
             raise click.UsageError(f"--{name} goes with --{' or --'.join(kinds)}: give one, or leave --{name} out")
-    declared = [name for name in ("measure", "macro", "group", "pair") if given[name]]
-    if declared and not any(given[kind] for kind in KINDS if kind != "table"):
-        raise click.UsageError(f"--table says its own {declared[0]}: leave --{declared[0]} out, or declare the table")
-    facts = read_model_facts(Path(file)) if (file := _one(given, "models", "")) else {}
-    where = _by_name(given, "where")
-    tables: list[tuple[NamedTable | list[Part], Published | None]] = [
-        (table.narrowed(where), published) for table, published in (named_table(name, paper) for name in given["table"])
-    ]
-    if (parts := _parts(given, by)) or not tables:
-        tables.append((parts, None))
-    if len(tables) > 1 and (csv_file or form in ("json", "csv")):
-        raise click.UsageError("JSON and CSV are of one table: give one --table, or declared tables, at a time")
-    failed = 0
-    for table, published in tables:
-        with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=quiet) as progress:
-            found = tabulate(folders, table, published=published, facts=facts, progress=progress)
-        if plot:
-            plot(table_charts(found))
-        sys.stdout.write("" if csv_file else FORMATS[form](found))
-        if csv_file:
-            try:
-                csv_file.write_text(FORMATS["csv"](found), encoding="utf-8", newline="")
-            except OSError as error:
-                raise UserError(f"cannot write {csv_file} ({error.strerror}): choose another file") from None
-            click.echo(f"wrote {csv_file}", err=True)
-        if not found.complete:
-            click.echo("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
-        failed = max(failed, found.failed)
-    if failed:
-        click.echo(f"{failed} records failed", err=True)
-        click.get_current_context().exit(1)
+    if bool(given["labels"]) != (given["correct"] == "ppi++"):
+        raise click.UsageError("--labels FILE and --correct ppi++ go together: give both or none")
 
 
-def _parts(given: dict[str, tuple[str, ...]], by: list[str]) -> list[Part]:
-    """The declarations, in the order of KINDS."""
+def parts_of(given: Mapping[str, Any], by: list[str], paper_parts: Callable[[str], list[Part]]) -> list[Part]:
+    """The declarations that were asked for, in the order of the help; none where nothing was.
+
+    paper_parts: the parts of a paper's table.
+    """
     from mmdyn import table as declared
 
-    named: dict[str, Any] = {"measure": _one(given, "measure", "score"), "where": _by_name(given, "where")}
-    groups = _by_name(given, "group")
-    parts: list[Part] = []
+    where, measure = where_of(given), _one(given, "measure", "score")
+    named: dict[str, Any] = {"measure": measure, "where": where}
+    parts = [part for name in given["table"] for part in paper_parts(name)]  # their places are those of the paper's
     for text in given["pivot"]:
         factors = tuple(_names(text))
         if not 1 <= len(factors) <= 3:
             raise click.UsageError(f"--pivot {text!r} names {len(factors)} factors: name one to three")
         parts.append(declared.Pivot(by=factors, macro=given["macro"], **named))
-    for kind in ("paired", "gap", "trend", "spread"):
-        more = {"pair": _one(given, "pair", "parent")} if kind == "paired" else {}
-        for text in given[kind]:
-            ends = _ends(text) if kind in ("paired", "gap") else {"factor": text}
-            rows = tuple(name for name in dict.fromkeys(("model", *by)) if name != ends["factor"])
-            parts.append(getattr(declared, kind.title())(by=rows, **ends, **more, **named))
-    parts += [declared.Ranking(over=factor, **named) for factor in given["ranking"]]
+    for text in given["paired"]:
+        factor, a, b = _ends(text)
+        pair = _one(given, "pair", "parent")
+        parts.append(declared.Paired(factor=factor, a=a, b=b, by=_rows(by, factor), pair=pair, **named))
+    for text in given["gap"]:
+        factor, a, b = _ends(text)
+        parts.append(declared.Gap(factor=factor, a=a, b=b, by=_rows(by, factor), **named))
+    parts += [declared.Trend(factor=name, by=_rows(by, name), **named) for name in given["trend"]]
+    parts += [declared.Spread(factor=name, by=_rows(by, name), **named) for name in given["spread"]]
+    parts += [declared.Ranking(over=name, **named) for name in given["ranking"]]
+    groups = _by_name(given, "group")
     parts += [declared.Leaderboard(columns=name, groups=groups, **named) for name in given["leaderboard"]]
-    of_all: dict[str, Any] = {"by": tuple(dict.fromkeys(("model", *by))), "where": named["where"]}
-    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
-        "attribute": (declared.Attribution, {"gee": given["gee"]}),
-        "noise": (declared.Noise, {}),
-        "ladder": (declared.Ladder, {}),
-        "curves": (declared.Curves, {}),
+    rows = _rows(by, "")
+    analyses: dict[str, Part] = {
+        "attribute": declared.Attribution(by=rows, where=where, gee=given["gee"]),
+        "noise": declared.Noise(by=rows, where=where),
+        "ladder": declared.Ladder(by=rows, where=where),
+        "curves": declared.Curves(by=rows, where=where),
+        "repeats": declared.Repeats(k=_tries(given["k"]), where=where),
+        "auc": declared.Auc(where=where),
+        "correct": declared.Corrected(method=given["correct"] or "", labels=given["labels"] or "", where=where),
+        "flips": declared.Flips(where=where),
     }
-    return parts + [kind(**of_all, **own) for name, (kind, own) in kinds.items() if given[name]]
+    return parts + [part for name, part in analyses.items() if given[name]]
 
 
-def _one(given: dict[str, tuple[str, ...]], name: str, default: str) -> str:
-    return given[name][-1] if given[name] else default
+def where_of(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The values that records may have, by factor. Raises UsageError."""
+    return _by_name(given, "where")
+
+
+def _rows(by: list[str], factor: str) -> tuple[str, ...]:
+    return tuple(name for name in dict.fromkeys(("model", *by)) if name != factor)
+
+
+def _tries(text: str) -> tuple[int, ...]:
+    """The numbers of tries; empty for those that a report takes by itself."""
+    ks = _names(text)
+    if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
+        raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
+    return tuple(sorted({int(k) for k in ks}))
+
+
+def _one(given: Mapping[str, Any], name: str, default: str) -> str:
+    return str(given[name][-1]) if given[name] else default
 
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _by_name(given: dict[str, tuple[str, ...]], option: str) -> dict[str, tuple[str, ...]]:
+def _by_name(given: Mapping[str, Any], option: str) -> dict[str, tuple[str, ...]]:
     """NAME=VALUE,… options by their names. Raises UsageError for one that is named twice."""
     found = dict(map(_values, given[option]))
     if len(found) < len(given[option]):
@@ -178,7 +172,14 @@ def _values(text: str) -> tuple[str, tuple[str, ...]]:
     return name.strip(), tuple(_names(values))
 
 
-def _ends(text: str) -> dict[str, str]:
-    if not (found := re.fullmatch(r"\s*([^=]+?)\s*=\s*(.+?)\s*:\s*(.+?)\s*", text)):
-        raise click.UsageError(f"{text!r} is no FACTOR=A:B: write it like difficulty=easy:hard")
-    return dict(zip(("factor", "a", "b"), found.groups(), strict=True))
+def _ends(text: str) -> tuple[str, str, str]:
+    """A factor and two of its values. One that holds a colon, as a model's name does, is quoted."""
+    value = r'"([^"]+)"|([^:"]+)'
+    if found := re.fullmatch(rf"\s*([^=]+?)\s*=\s*(?:{value})\s*:\s*(?:{value})\s*", text):
+        factor, *values = found.groups()
+        a, b = (value.strip() for value in values if value)
+        return factor, a, b
+    raise click.UsageError(
+        f"{text!r} is no FACTOR=A:B: write it like difficulty=easy:hard; quote values that hold a colon:"
+        ' model="openai:a":"openai:b"'
+    )

@@ -60,31 +60,34 @@ def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking
 def _label(run: Path, *, as_json: bool, **asking: Any) -> tuple[int, int]:
     """How many answers have no score, and how many got no label."""
     from mmdyn.run import label_errors
-    from mmdyn.tables import print_errors
+    from mmdyn.tables import print_report
 
     found = label_errors(run, **asking)
     if as_json:
         print_json(found)
     else:
-        print_errors(found.rows, unscored=found.unscored, failed=found.failed)
+        print_report(found.report)
     list_failures("failed", found.failures, found.failed)
-    return found.unscored, found.failed
+    return found.report.runs[0].unscored, found.failed
 
 
 def _count(run: Path, by: list[str], as_json: bool) -> int:
     """How many answers have no score."""
     from mmdyn.run import check_asked
-    from mmdyn.tables import count_errors, print_counts
+    from mmdyn.table import ErrorCounts
+    from mmdyn.tables import TOTAL, print_report, tabulate
     from mmdyn.work import RunFolder
 
     opened = RunFolder(run)
     check_asked(opened)
-    rows = count_errors(opened, by)
+    found = tabulate([opened], [ErrorCounts(by=tuple(by))])
     if as_json:
-        print_json({"rows": rows})
+        print_json(found)
     else:
-        print_counts(rows)
-    if left := sum(row.to_label for row in rows):
+        print_report(found)
+    rows = [row for row in found.rows("errorcounts") if row.factors["subset"] == TOTAL]
+    signs = {"wrong": 1, "truncated": -1, "empty": -1}
+    if left := sum(signs.get(row.quantity, 0) * int(row.value or 0) for row in rows):
         more = f"`{command_line('mmdyn', 'errors', run)} --judge MODEL` has a judge say what made them wrong"
         click.echo(printable(f"{left} wrong answers are neither cut off nor empty: {more}"), err=True)
-    return sum(row.unscored for row in rows)
+    return found.runs[0].unscored

@@ -120,15 +120,15 @@ def _spelt(change: Change) -> str:
 
 def _tell_judged(run: str, done: Rescored) -> None:
     """What the judges were asked; exit status 1 where answers have no verdict."""
-    from mmdyn.tables import Cascades, report
+    from mmdyn.table import Judged
+    from mmdyn.tables import tabulate
 
     counts = done.counts
     cached = f" and {counts.cached} replies out of the cache" if counts.cached else ""
     made = f"{counts.judged} verdicts by {counts.requests} requests to judges{cached}"
     click.echo(f"{made}; {done.saved} verdicts were not needed, or known before", err=True)
     if done.waiting:
-        found = report(run).cascades
-        assert isinstance(found, Cascades)
-        list_failures("not judged", found.failures, found.unjudged)
+        (state,) = tabulate([run], [Judged()]).runs
+        list_failures("not judged", state.judge_failures, state.no_verdict)
         click.echo(printable(str(done.waiting)), err=True)
         click.get_current_context().exit(1)

@@ -65,7 +65,7 @@ from .show import (
 )
 from .show_html import sample_html as sample_html
 from .stages import Stage as Stage, describe_stages as describe_stages, stage_counts as stage_counts, stages as stages
-from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength
+from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength, Role as Role
 from .take_covering import take_covering as take_covering
 from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified
 from .validate import RowTally as RowTally, validate as validate

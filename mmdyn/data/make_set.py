@@ -34,6 +34,7 @@ from mmdyn.data.set_folder import (
     read_set_manifest,
 )
 from mmdyn.data.stages import stage_counts
+from mmdyn.data.strength import Role
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
@@ -145,6 +146,7 @@ class Incoming(Struct):
     dropped: Iterable[Dropped] = ()
     parent: Origin | None = None
     stages: tuple[StageCount, ...] = ()
+    roles: Mapping[str, Role] = {}
 
 
 def write_without(
@@ -193,7 +195,8 @@ def from_set(
     parent = manifest.parent if manifest else None
     kept = (item for item in source.dropped() if not parent or parents is None or item.parent in parents)
     before = () if parent or not manifest else stage_counts(source)
-    return Incoming(rows, source.knowledge(), chain(kept, without.values()), parent, before)
+    roles = manifest.roles if manifest else {}
+    return Incoming(rows, source.knowledge(), chain(kept, without.values()), parent, before, roles)
 
 
 def write_set(
@@ -214,7 +217,9 @@ def write_set(
     """
     samples, bad = 0, list[Row]()
     try:
-        with SetWriter(out, name, parent=incoming.parent, made=made, stages=incoming.stages) as writer:
+        with SetWriter(
+            out, name, parent=incoming.parent, made=made, stages=incoming.stages, roles=incoming.roles
+        ) as writer:
             for row in incoming.rows:
                 if samples == limit:
                     break

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
 from mmdyn.data.scratch import scratch
 from mmdyn.data.set_frame import set_frame
 from mmdyn.data.show_html import samples_html
-from mmdyn.data.strength import ChainStrength, StrengthTally
+from mmdyn.data.strength import ChainStrength, Role, StrengthTally
 from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
 from mmdyn.frame import Frame, Framed
 from mmdyn.keys import Json, canonical, sha256
@@ -65,8 +65,8 @@ class StageCount(Struct, frozen=True, forbid_unknown_fields=True):
 class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
     seed, hashes); `forms`: by chain, how many of a dynamic set's variants have which task type, where it is not their
-    parents'; `strength`: of its variants, by chain; `stages`: the steps by which the set was made that it was made
-    of (stages.py), in the order of which dropped.jsonl lists what left."""
+    parents'; `strength`: of its variants, by chain, with the chain's role; `stages`: the steps by which the set was
+    made that it was made of (stages.py), in the order of which dropped.jsonl lists what left."""
 
     name: str
     counts: dict[str, int]
@@ -78,6 +78,11 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     forms: dict[str, dict[str, int]] = {}
     strength: dict[str, ChainStrength] | UnsetType = UNSET
     stages: tuple[StageCount, ...] | UnsetType = UNSET
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """What each chain is in the set for."""
+        return {chain: far.role for chain, far in (self.strength or {}).items()}
 
 
 class Dropped(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -199,7 +204,8 @@ class SampleSet(Framed):
             return self.read(self._place(key))
         chosen = list(self._places.values())[key] if isinstance(key, slice) else list(map(self._place, key))
         made: dict[str, Json] = {"command": "slice", "source": {"name": self.name, "digest": self.manifest.digest}}
-        with SetWriter(scratch(self.name), self.name, parent=self.manifest.parent, made=made) as writer:
+        parent, roles = self.manifest.parent, self.manifest.roles
+        with SetWriter(scratch(self.name), self.name, parent=parent, made=made, roles=roles) as writer:
             for sample in map(self.read, dict.fromkeys(chosen)):
                 writer.add(bring_images(sample, self.images, writer.images))
             for point in self.knowledge():
@@ -351,6 +357,7 @@ class SetWriter:
         parent: Origin | None = None,
         made: dict[str, Json] | None = None,
         stages: tuple[StageCount, ...] = (),
+        roles: Mapping[str, Role] | None = None,
         replace: bool = False,
     ) -> None:
         there = (folder / MANIFEST_FILE).exists() or ((folder / SAMPLES_FILE).exists() and not is_being_written(folder))
@@ -359,7 +366,7 @@ class SetWriter:
         self.folder, self.images = folder, ImageFolder(folder)
         self.manifest: SetManifest | None = None
         self._name, self._parent, self._made, self._stages = name, parent, made or {}, stages or UNSET
-        self._counts: dict[str, int] = {"samples": 0}
+        self._roles, self._counts = roles or {}, {"samples": 0}
         self._forms: dict[str, Counter[str]] = {}
         self._digest, self._ids, self._strength = SetDigest(), set[int](), StrengthTally()
         self._files: dict[str, BinaryIO] = {}
@@ -433,7 +440,7 @@ class SetWriter:
             parent=self._parent,
             made=self._made,
             forms=forms,
-            strength=self._strength.medians() or UNSET,
+            strength=self._strength.medians(self._roles) or UNSET,
             stages=self._stages,
         )
         part = self.folder / f"{MANIFEST_FILE}.part"

@@ -1,13 +1,19 @@
-"""How strong the chains of a dynamic set are: medians over their variants."""
+"""How strong the chains of a dynamic set are, medians over their variants, and what each is in the set for."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from statistics import median
+from typing import Literal
 
 from msgspec import Struct
 
 from mmdyn.sample import Variant
+
+Role = Literal["treatment", "null", "dose", "subset"]
+"""What a chain is in a set for. `all` of a table runs over the chains that are treatment. A `null` chain changes what
+nobody would call a change; a `dose` is one severity of several; a `subset` has some operators of a factorial."""
 
 WEAK = 0.03
 """A chain whose median variant has less than this share of its tokens changed is called weak."""
@@ -23,7 +29,8 @@ WEAKNESS = (
 
 
 class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
-    """How far the `n` variants of a chain that were measured are from their parents: medians (see mmdyn.sample).
+    """How far the `n` variants of a chain that were measured are from their parents: medians (see mmdyn.sample); and
+    the chain's `role` in its set.
 
     tokens: the share of tokens that changed. ssim: of the variants whose pictures changed, None where none has such.
     distance: of the embeddings of those that were embedded, None where none was. legibility: the share of lines of
@@ -35,11 +42,13 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
     ssim: float | None = None
     distance: float | None = None
     legibility: float | None = None
+    role: Role = "treatment"
 
     @property
     def weak(self) -> bool:
-        """Whether fewer than 3 % of the tokens change in the median, and pictures hardly do, if at all."""
-        return self.tokens < WEAK and (self.ssim is None or self.ssim >= ALIKE)
+        """Whether fewer than 3 % of the tokens change in the median, and pictures hardly do, if at all; never of a null
+        chain, which is meant to be so."""
+        return self.role != "null" and self.tokens < WEAK and (self.ssim is None or self.ssim >= ALIKE)
 
     def __str__(self) -> str:
         measures = {"SSIM of pictures": self.ssim, "distance of embeddings": self.distance}
@@ -65,11 +74,18 @@ class StrengthTally:
             if measure is not None:
                 values.append(measure)
 
-    def medians(self) -> dict[str, ChainStrength]:
-        """By chain, in the order of their first variants."""
+    def medians(self, roles: Mapping[str, Role]) -> dict[str, ChainStrength]:
+        """By chain, in the order of their first variants; those of which `roles` tells nothing are treatment."""
         return {
-            chain: ChainStrength(len(tokens), round(median(tokens), 4), *map(_median, others))
-            for chain, (tokens, *others) in self._found.items()
+            chain: ChainStrength(
+                len(tokens),
+                round(median(tokens), 4),
+                _median(ssim),
+                _median(distance),
+                _median(legibility),
+                roles.get(chain, "treatment"),
+            )
+            for chain, (tokens, ssim, distance, legibility) in self._found.items()
         }
 
 

@@ -123,7 +123,8 @@ class Model(Protocol):
     """A model that can be asked. One public class a file under models/backends, constructed with its Spec.
 
     One that starts a program or code of the user's has a tuple `starts` too: the options that name it, "" for the
-    model's own name (`refuse_programs`).
+    model's own name (`refuse_programs`). One whose identity says how it was typed has a class method `typed` too,
+    which gives the MODEL for a label and an identity, and whether that is all of it (`typed_model`).
     """
 
     label: str
@@ -176,6 +177,35 @@ def open_model(given: str | Asks | Callable[..., Any], *, varied: bool = False) 
     if varied:
         spec = msgspec.structs.replace(spec, options={**kind.varied, **spec.options})
     return cast("Model", kind(spec))
+
+
+def typed_model(label: str, backend: str, name: str, given: Mapping[str, Json]) -> tuple[str, bool]:
+    """A MODEL as it is typed.
+
+    Args:
+        label: how reports name it; an option where it is not `backend:name`.
+        backend: of which plug-in it is.
+        name: what stands behind the colon.
+        given: its options, of which None is typed as `none`.
+
+    Returns:
+        The text, and whether all options are in it: a value that ends in what looks like another option is not.
+    """
+    words = {option: _typed_value(value) for option, value in given.items()}
+    words |= {"label": label} if label != f"{backend}:{name}" else {}
+    options = {option: text for option, text in words.items() if _is_read_back(option, text)}
+    return ",".join([f"{backend}:{name}", *(f"{option}={text}" for option, text in options.items())]), options == words
+
+
+def _typed_value(value: Json) -> str:
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _is_read_back(option: str, text: str) -> bool:
+    """Whether a value can be typed: it may not end in what looks like a further option."""
+    return _options(_PARTS.split(f"{option}={text}"), "") == {option: text}
 
 
 def refuse_programs(texts: Iterable[str], where: str | Path) -> None:

@@ -14,7 +14,8 @@ from mmdyn.models import Asker, open_budget
 from mmdyn.run.recorded import Recorded, check_asked
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.scoring import ErrorJudge
-from mmdyn.tables import Design, ErrorRow, Wrong, draw, find_errors, keep_design, label_kind, survey
+from mmdyn.table import ErrorKinds
+from mmdyn.tables import Design, Report, Wrong, draw, keep_design, label_kind, survey, tabulate
 from mmdyn.work import ProgressBar, RunFolder, Store
 
 PER = 20
@@ -36,16 +37,12 @@ class Unlabelled(Struct, frozen=True):
 
 
 class Labelled(Struct, frozen=True):
-    """A row for each model by this judge's labels; failed: drawn answers without a label, of which `failures` are the
-    first.
+    """The kinds of error by this judge's labels; failed: drawn answers without a label, of which `failures` are the
+    first. Answers without a score, which may be wrong too, were not drawn."""
 
-    unscored: answers that have no score, which may be wrong too and were not drawn.
-    """
-
-    rows: list[ErrorRow]
+    report: Report
     failed: int
     failures: list[Unlabelled]
-    unscored: int
 
 
 def label_errors(
@@ -73,17 +70,16 @@ def label_errors(
         raise UserError(f"per is {per}: give 1 or more")
     check_asked(opened)
     budget = open_budget(prices, max_cost, max_requests)
-    found = survey(opened, by)
-    drawn = draw(found.wrong, per, seed)
+    drawn = draw(survey(opened, by), per, seed)
 
     async def work(asker: Asker) -> Labelled:
         who = ErrorJudge(asker, votes, pictures=pictures)
         with Store(opened.records_folder) as store, Recorded(opened) as recorded:
             keep_design(store, Design(who.label, who.id, who.identity, per, seed), time.time_ns())
             failures = await _label(asker, who, drawn, recorded, store, quiet)
-        rows = [row for row in find_errors({"": opened}, by) if row.id == who.id]
         failures = sorted(failures, key=lambda one: (one.model, one.sample, one.mode))
-        return Labelled(rows, len(failures), failures[:SHOWN_FAILURES], found.unscored)
+        found = tabulate([opened], [ErrorKinds(by=tuple(by), judge=who.id)])
+        return Labelled(found, len(failures), failures[:SHOWN_FAILURES])
 
     return with_asker(judge, votes, concurrency, budget, work)
 

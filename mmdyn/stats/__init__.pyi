@@ -10,6 +10,7 @@ from .cluster_robust import (
     mean_of as mean_of,
     mean_of_means as mean_of_means,
     slope as slope,
+    uniformity as uniformity,
 )
 from .corrected_means import (
     prediction_powered as prediction_powered,
@@ -22,8 +23,10 @@ from .intervals import (
     Ints as Ints,
     group_means as group_means,
     mean_score as mean_score,
+    mean_score_between as mean_score_between,
     tango as tango,
     wilson as wilson,
+    within as within,
 )
 from .monotone import Curve as Curve, HalfDose as HalfDose, half_dose as half_dose, monotone_curve as monotone_curve
 from .paired_difference import (
@@ -31,7 +34,9 @@ from .paired_difference import (
     TOO_FEW_NOTE as TOO_FEW_NOTE,
     Difference as Difference,
     EmpiricalLikelihood as EmpiricalLikelihood,
+    for_every_verdict as for_every_verdict,
     paired_difference as paired_difference,
+    paired_difference_between as paired_difference_between,
 )
 from .power import PairedDesign as PairedDesign, detectable as detectable, needed as needed, power_of as power_of
 from .ratio import RatioTest as RatioTest, ratio_of_means as ratio_of_means

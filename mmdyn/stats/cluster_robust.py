@@ -10,6 +10,9 @@ from mmdyn.stats.paired_difference import TOO_FEW, Difference
 FEW_OFF = 28.0
 """With fewer effective clusters off the mean of x no slope can be told. Chosen by simulation: docs/coverage.md."""
 
+LEAST_EXPECTED = 5.0
+"""Clusters that a category of a key is expected in, at least: of fewer the chi-squared distribution is not sure."""
+
 
 def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
     """The weighted mean of n >= 1 numbers without bounds, with its interval, which needs three effective clusters."""
@@ -223,3 +226,32 @@ def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> flo
     trace, square = max(float(np.trace(robust)), least), float((covariance * covariance.T).sum())
     freedom = float(np.trace(covariance)) ** 2 / square
     return float(fdtrc(freedom, freedom * (_kish(weights, labels) - 1), between / trace))
+
+
+def uniformity(hits: Floats, expected: Floats, labels: Ints) -> float | None:
+    """The p-value of a test that answers fall on categories as often as expected; None where fewer than two categories
+    expect LEAST_EXPECTED.
+
+    Pearson's chi-squared test, for questions that differ in what is expected of them, with the covariance of the sums
+    over questions; divided by the mean design effect where answers of a cluster are alike, as Rao and Scott (Journal of
+    the American Statistical Association 76 (1981) 221) correct it to the first order.
+
+    Args:
+        hits: of shape (n, k): 1 for the category that each question's answer is of, else 0.
+        expected: of shape (n, k): the chance of each category, 0 for those that a question does not have.
+        labels: the cluster of each question.
+    """
+    from scipy.special import chdtrc
+
+    alone = _kish(np.ones(len(labels)), labels) / len(labels)
+    enough = np.round(alone * expected.sum(0), 9) >= LEAST_EXPECTED
+    if enough.sum() < 2:
+        return None
+    pulls, chances = (hits - expected)[:, enough], expected[:, enough]
+    spreads, axes = np.linalg.eigh(np.diag(chances.sum(0)) - chances.T @ chances)
+    kept = spreads > 1e-9 * spreads.max()
+    _, places = np.unique(labels, return_inverse=True)
+    scaled = _sums(pulls, places) @ (axes[:, kept] / np.sqrt(spreads[kept]))
+    freedom = int(kept.sum())
+    effect = max(float((scaled**2).sum()) / freedom, 1.0)
+    return float(chdtrc(freedom, (scaled.sum(0) ** 2).sum() / effect))

@@ -19,10 +19,6 @@ Ints = NDArray[np.int64]
 Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution: two-sided 95 % intervals."""
 
-PRIOR = 1.5
-"""How many clusters the prior variance (clusters that answer as one) counts for. Chosen by simulation:
-docs/appendix/statistics.md."""
-
 
 class Estimate(NamedTuple):
     """A number with its 95 % interval and the name of the interval's method."""
@@ -66,6 +62,29 @@ def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0
     return Estimate(value, low, high, method_of("Wilson", graded=graded, **uneven(weights, labels)))
 
 
+def mean_score_between(
+    low: Floats, high: Floats, value: Floats, weights: Floats, labels: Ints, least: float = 0.0
+) -> Estimate:
+    """The weighted mean of scores of which some wait for a judge. Its interval holds whatever the judge will say: it is
+    the union of those of the lowest and of the highest scores.
+
+    Args:
+        low: the lowest score that each can have once it is judged, in [least, 1].
+        high: the highest, at least `low`.
+        value: each score as it counts until then, between the two.
+        weights: of each score, above 0.
+        labels: the cluster of each score.
+        least: the lowest score that can be, below 1.
+
+    Returns:
+        The mean of `value`, with the method of both ends, or both methods where they differ.
+    """
+    lowest, highest = (mean_score(end, weights, labels, least) for end in (low, high))
+    ends = min(lowest.low, highest.low), max(lowest.high, highest.high)
+    method = "; ".join(dict.fromkeys((lowest.method, highest.method)))
+    return Estimate(float(np.average(value, weights=weights)), *ends, method)
+
+
 def wilson(mean: float, n: float, z: float = Z) -> tuple[float, float]:
     """Wilson's score interval (95 % at the default z) of a proportion `mean` in [0, 1] seen in `n` > 0 (not always
     whole) observations.
@@ -101,8 +120,8 @@ def effective_n(values: Floats, weights: Floats, labels: Ints) -> float:
     The mean's cluster-robust variance CR2 (Bell and McCaffrey, Survey Methodology 28 (2002) 169; Cameron and Miller,
     Journal of Human Resources 50 (2015) 317), as a share of the largest that it can be, that of clusters which answer
     as one, is moderated towards that largest, as few clusters estimate it badly (Smyth, Statistical Applications in
-    Genetics and Molecular Biology 3 (2004) 3); that prior counts for PRIOR clusters. Unequal weights: Kish, Survey
-    Sampling (1965), section 11.7.
+    Genetics and Molecular Biology 3 (2004) 3); that prior counts for one cluster of those that tell. Near 0 and 1 the
+    few clusters that are off tell of the variance. Unequal weights: Kish, Survey Sampling (1965), section 11.7.
     """
     mean = float(np.average(values, weights=weights))
     _, clusters = np.unique(labels, return_inverse=True)
@@ -112,8 +131,20 @@ def effective_n(values: Floats, weights: Floats, labels: Ints) -> float:
         return independent
     sums = np.bincount(clusters, weights * (values - mean)) / weights.sum()
     robust = min(float((sums**2 / (1 - shares)).sum()) * independent / (mean * (1 - mean)), 1.0)
-    trust = (independent - 1) / (independent - 1 + PRIOR)
-    return independent / (trust * robust + 1 - trust)
+    telling = min(effective(np.bincount(clusters, weights * side) / weights.sum()) for side in (values, 1 - values))
+    return independent / moderated(robust, 1.0, min(telling, independent))
+
+
+def effective(sums: Floats, weights: Floats | float = 1.0) -> float:
+    """How many equal sums these are worth (Kish); 0 where all are 0. Sums of other signs stand as 0 among them.
+    weights: how often each was seen."""
+    squares = float((weights * sums**2).sum())
+    return round(float((weights * sums).sum()) ** 2 / squares, 9) if squares > 1e-24 else 0.0
+
+
+def moderated(seen: float, prior: float, telling: float) -> float:
+    """What was seen, moderated towards a prior that counts for one of the clusters that tell."""
+    return prior + (1 - 1 / max(telling, 1.0)) * (seen - prior)
 
 
 def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Floats, Floats]:
@@ -121,6 +152,12 @@ def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Fl
     unique, places, counts = np.unique(groups, return_inverse=True, return_counts=True)
     total = np.bincount(places, weights, len(unique))
     return unique, np.bincount(places, weights * values, len(unique)) / total, total / counts
+
+
+def within(groups: Ints, values: Floats, weights: Floats) -> Floats:
+    """Each value less the weighted mean of its group."""
+    ids, means, _ = group_means(groups, values, weights)
+    return values - means[np.searchsorted(ids, groups)]
 
 
 def uneven(weights: Floats, labels: Ints) -> dict[str, bool]:

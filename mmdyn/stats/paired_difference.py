@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmdyn.stats.intervals import Floats, Ints, tango, uneven
+from mmdyn.stats.intervals import Floats, Ints, effective, moderated, tango, uneven
 from mmdyn.stats.significance import mcnemar
 
 FEW = 10
-"""While fewer effective clusters than this gain, or fewer lose, the bounds of a difference stand for what was not
-seen."""
+"""While fewer effective clusters than this gain, or fewer lose, pairs at the bounds of a difference stand for what was
+not seen."""
 
 UNSEEN = 0.25
-"""What an observation at either bound then weighs. Any weight keeps 0 possible; coverage hardly depends on it."""
+"""What a cluster of such pairs then weighs. Any weight keeps 0 possible; coverage hardly depends on it."""
 
 TOO_FEW = 3.0
 """With fewer effective clusters nothing can be told."""
@@ -42,10 +42,11 @@ class Difference(NamedTuple):
 def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> Difference:
     """The weighted mean of paired differences.
 
-    One 0/1 pair a cluster, equal weights and a bound of 1: Tango's interval and the exact McNemar test. Others: the
+    One 0/1 pair a cluster, equal weights and a bound of 1: Tango's interval and the mid-p McNemar test. Others: the
     empirical likelihood of the mean over clusters (Owen, Annals of Statistics 18 (1990) 90), which follows the skewness
     of differences near 0 and 1, with Student's quantiles at the effective number of clusters. While few clusters gain
-    or lose, an observation at either bound is added, so that what was not seen is not taken to be impossible.
+    or lose, a cluster is added at either bound, so that what was not seen is not taken to be impossible. It has as many
+    pairs as change together (`share_together`).
 
     Args:
         differences: n >= 1 differences in [-bound, bound].
@@ -58,7 +59,7 @@ def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound:
     if bound == 1 and np.isin(differences, (-1.0, 0.0, 1.0)).all() and not any(why.values()):
         gained, lost = int((differences > 0).sum()), int((differences < 0).sum())
         n = len(differences)
-        return Difference(value, tango(gained / n, lost / n, n), mcnemar(gained, lost), "Tango; exact McNemar")
+        return Difference(value, tango(gained / n, lost / n, n), mcnemar(gained, lost), "Tango; mid-p McNemar")
     likelihood = EmpiricalLikelihood(differences, weights, labels, bound)
     named = ", ".join(["few differ"] * likelihood.bounded + [name for name, holds in why.items() if holds])
     method = f"empirical likelihood ({named})" if named else "empirical likelihood"
@@ -67,11 +68,47 @@ def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound:
     return Difference(value, likelihood.interval(), likelihood.p(0.0), method)
 
 
+def paired_difference_between(
+    low: Floats, high: Floats, value: Floats, weights: Floats, labels: Ints, bound: float = 1.0
+) -> Difference:
+    """The weighted mean of paired differences of which some wait for a judge.
+
+    Its interval and its test hold whatever the judge will say: the interval is the union of those of the least and of
+    the largest differences, and p is the larger of the two; it is 1 where these means differ in sign. For 0/1 pairs no
+    verdict leads outside, as gains raise both of Tango's limits and losses lower them; bench/waiting.py measures
+    others.
+
+    Args:
+        low: the least difference that each pair can have once all its answers are judged, in [-bound, bound].
+        high: the largest, at least `low`.
+        value: the difference of each pair as it counts until then, between the two.
+        weights: of each pair, above 0.
+        labels: the cluster of each pair.
+        bound: the largest difference that there can be.
+
+    Returns:
+        The mean of `value`, with the method of both ends, or both methods where they differ.
+    """
+    least, most = (paired_difference(end, weights, labels, bound) for end in (low, high))
+    return for_every_verdict(float(np.average(value, weights=weights)), least, most)
+
+
+def for_every_verdict(value: float, least: Difference, most: Difference) -> Difference:
+    """A difference whose interval and test hold whatever a judge will say, out of the least and the largest that it can
+    be: the union of both intervals, and the larger p; 1 where the two differ in sign."""
+    method = "; ".join(dict.fromkeys((least.method, most.method)))
+    if least.ci95 is None or most.ci95 is None or least.p is None or most.p is None:
+        return Difference(value, None, None, method)
+    p = 1.0 if least.value < 0 < most.value else max(least.p, most.p)
+    ci95 = min(least.ci95[0], most.ci95[0]), max(least.ci95[1], most.ci95[1])
+    return Difference(value, ci95, p, method)
+
+
 class EmpiricalLikelihood:
     """Of the mean of differences that come in clusters.
 
-    clusters: their effective number (Kish, Survey Sampling (1965), section 11.7). bounded: whether the bounds stand for
-    what was not seen.
+    clusters: their effective number (Kish, Survey Sampling (1965), section 11.7). bounded: whether pairs at the bounds
+    stand for what was not seen.
     """
 
     def __init__(self, differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> None:
@@ -82,7 +119,11 @@ class EmpiricalLikelihood:
         self._shares, self._bound, self._mean = self.clusters * shares, bound, float(self._sums.sum() / self.clusters)
         self.bounded = min(effective(np.maximum(self._sums, 0)), effective(np.minimum(self._sums, 0))) < FEW
         if self.bounded:
-            self._sums, self._shares = np.append(self._sums, (bound, -bound)), np.append(self._shares, (1.0, 1.0))
+            effect = design_effect(weights * (differences - self._mean), places)
+            telling = effective(np.bincount(places, weights * np.abs(differences)) / weights.sum())
+            share = share_together(effect, effective(weights) / self.clusters, telling)
+            self._sums = np.append(self._sums, (share * bound, -share * bound))
+            self._shares = np.append(self._shares, (share, share))
         self._weights = np.ones(len(self._sums))
         self._weights[len(shares) :] = UNSEEN
         self._centre = float(self._weights @ self._sums) / float(self._weights @ self._shares)
@@ -112,6 +153,19 @@ class EmpiricalLikelihood:
         return likelihood_ratio(self._sums - mean * self._shares, self._weights)[0]
 
 
+def design_effect(residuals: Floats, places: Ints) -> float:
+    """How many pairs of a cluster change together, by weighted differences less their mean: the variance of their sums
+    over that of as many independent ones (Kish, Survey Sampling (1965), section 5.4); infinite where none differs."""
+    squares = float((residuals**2).sum())
+    return float((np.bincount(places, residuals) ** 2).sum()) / squares if squares > 1e-24 else math.inf
+
+
+def share_together(effect: float, pairs: float, telling: float) -> float:
+    """The share of a cluster's pairs that change together, by their design effect; all of them, as far as few clusters
+    tell: those that differ at all."""
+    return moderated(min(max(effect, 1.0), pairs), pairs, telling) / pairs
+
+
 def likelihood_ratio(x: Floats, weights: Floats) -> tuple[float, float]:
     """Twice the logarithm of the likelihood ratio of the mean 0 of observations with weights, and its tilt; infinite
     where no weights of the observations have it.
@@ -132,10 +186,3 @@ def likelihood_ratio(x: Floats, weights: Floats) -> tuple[float, float]:
             break
         tilt = step
     return max(2 * float(weights @ np.log1p(tilt * x)), 0.0), tilt
-
-
-def effective(sums: Floats, weights: Floats | float = 1.0) -> float:
-    """How many equal sums these are worth (Kish); 0 where all are 0. Sums of other signs stand as 0 among them.
-    weights: how often each was seen."""
-    squares = float((weights * sums**2).sum())
-    return round(float((weights * sums).sum()) ** 2 / squares, 9) if squares > 1e-24 else 0.0

@@ -15,14 +15,14 @@ import numpy as np
 from msgspec import Struct
 
 from mmdyn.keys import stream
-from mmdyn.stats.intervals import Floats
-from mmdyn.stats.paired_difference import FEW, TOO_FEW, UNSEEN, effective, likelihood_ratio
+from mmdyn.stats.intervals import Floats, effective
+from mmdyn.stats.paired_difference import FEW, TOO_FEW, UNSEEN, design_effect, likelihood_ratio, share_together
 
 QUESTIONS = 1 << 16
 """How many questions stand for all: the spread of their differences is then told to about one per cent."""
 
 RIPPLE, RIPPLING = 60, 5000
-"""The power of an exact test goes up and down with n: within so many questions, and below so many."""
+"""The power of McNemar's test goes up and down with n: within so many questions, and below so many."""
 
 MOST_QUESTIONS = 10_000_000
 
@@ -71,7 +71,7 @@ def needed(
         if (enough := 2 * enough) > MOST_QUESTIONS:
             return None
     enough = _first(enough // 2, enough, lambda n: seen(n) >= power)
-    if _is_exact(design, k, e) and enough < RIPPLING:
+    if _is_mcnemar(design, k, e) and enough < RIPPLING:
         short = [n for n in range(max(enough - RIPPLE, 1), enough + RIPPLE) if seen(n) < power]
         enough = max(short, default=enough - 1) + 1
     return enough
@@ -91,28 +91,29 @@ def detectable(
 
 
 def power_of(design: PairedDesign, drop: float, k: float, e: float, alpha: float = 0.05) -> Callable[[int], float]:
-    """The power against a true drop as a function of the number of questions: of McNemar's exact test for one 0/1 pair
+    """The power against a true drop as a function of the number of questions: of McNemar's mid-p test for one 0/1 pair
     a question, else of the empirical likelihood."""
-    if _is_exact(design, k, e):
+    if _is_mcnemar(design, k, e):
         differ = min(max(design.variance() + drop**2, drop), 1.0)
         return lambda n: mcnemar_power(n, (differ - drop) / 2, (differ + drop) / 2, alpha)
     return _LikelihoodPower(design, drop, k, e, alpha)
 
 
 def mcnemar_power(n: int, gain: float, loss: float, alpha: float = 0.05) -> float:
-    """How often the exact two-sided McNemar test of n pairs finds a difference, summed over how many pairs differ (but
+    """How often the two-sided mid-p McNemar test of n pairs finds a difference, summed over how many pairs differ (but
     for 1e-12 of them), where a pair is gained or lost with these chances."""
     from scipy.stats import binom
 
     differ = gain + loss
     pairs = np.arange(max(binom.ppf(1e-12, n, differ), 1), binom.isf(1e-12, n, differ) + 1)
     most = binom.ppf(alpha / 2, pairs, 0.5)
-    most -= binom.cdf(most, pairs, 0.5) > alpha / 2  # the largest smaller count that is still rejected; -1 for none
+    chance = binom.cdf(most, pairs, 0.5) - binom.pmf(most, pairs, 0.5) / 2
+    most -= chance > alpha / 2  # the largest smaller count that is still rejected; -1 for none
     told = binom.cdf(most, pairs, gain / differ) + binom.cdf(most, pairs, loss / differ)
     return float(binom.pmf(pairs, n, differ) @ told)
 
 
-def _is_exact(design: PairedDesign, k: float, e: float) -> bool:
+def _is_mcnemar(design: PairedDesign, k: float, e: float) -> bool:
     return design.binary and k == e == 1 and set(design.sizes) == {1}
 
 
@@ -133,10 +134,13 @@ class _LikelihoodPower:
         starts = np.append(0, np.cumsum(sizes)[:-1]).astype(np.int64)
         sums, off = np.add.reduceat(differences, starts), -drop - float(differences.mean())
         pull = sums - sizes * float(differences.mean())
-        shares = 1 + off * float(sizes.sum()) * pull / float(pull @ pull)  # now the mean is the drop itself
+        shares = 1 + off * float(sizes.sum()) * pull / (float(pull @ pull) or 1.0)  # now the mean is the drop itself
         lattice, places = np.unique(np.stack((sizes, np.round(sums, 9))), axis=1, return_inverse=True)
         self._sizes, self._sums = lattice
         self._shares = np.bincount(places.ravel(), shares) / len(sums)
+        groups = np.repeat(np.arange(len(sums)), sizes.astype(np.int64))
+        self._effect = design_effect(differences - float(differences.mean()), groups)
+        self._telling = effective(np.add.reduceat(np.abs(differences), starts)) / len(sums)
         self._design, self._alpha = design, alpha
 
     def __call__(self, n: int) -> float:
@@ -147,7 +151,8 @@ class _LikelihoodPower:
             return 0.0
         sums, weights = self._sums * independent / n, clusters * self._shares
         few = min(effective(np.maximum(side, 0), weights) for side in (sums, -sums)) < FEW
-        bounds, unseen = np.array([1.0, -1.0] * few), np.full(2 * few, UNSEEN)
+        share = share_together(self._effect, self._design.size, clusters * self._telling)
+        bounds, unseen = share * np.array([1.0, -1.0] * few), np.full(2 * few, UNSEEN)
         ratio, tilt = likelihood_ratio(np.append(sums, bounds), np.append(weights, unseen))
         spread = clusters * self._spread(np.log1p(tilt * sums))
         root = math.sqrt(ratio)

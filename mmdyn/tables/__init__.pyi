@@ -1,16 +1,30 @@
-from .auc import print_auc as print_auc
+from .blocks import Block as Block
 from .breakdown import Breakdown as Breakdown, field_of as field_of
-from .brief import brief_lines as brief_lines, doubts as doubts
-from .cascades import Cascades as Cascades, print_cascades as print_cascades
-from .charts import Chart as Chart, Point as Point, summary_charts as summary_charts, table_charts as table_charts
-from .collect import collect as collect
-from .contrast_table import contrast_lines as contrast_lines
-from .correction import print_corrections as print_corrections
+from .brief import (
+    brief_lines as brief_lines,
+    brief_text as brief_text,
+    doubts as doubts,
+    full_text as full_text,
+    remarks as remarks,
+    score_text as score_text,
+    short_text as short_text,
+    unread_of as unread_of,
+)
+from .changes import (
+    Change as Change,
+    Scored as Scored,
+    changes_of as changes_of,
+    main_changes as main_changes,
+    scores_of as scores_of,
+)
+from .charts import Chart as Chart, Point as Point, table_charts as table_charts
+from .columns import Columns as Columns, Watcher as Watcher, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
-from .flip_list import print_flips as print_flips
-from .flips import EVEN as EVEN
-from .formats import FORMATS as FORMATS
+from .flips import TO_WRONG as TO_WRONG
+from .formats import FORMATS as FORMATS, print_report as print_report, safe_cell as safe_cell
 from .grid import grid_of as grid_of
+from .keys import NOT_GIVEN as NOT_GIVEN, POOLED as POOLED, ZERO as ZERO, Key as Key
+from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
 from .marks import mark_of as mark_of
 from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
@@ -28,18 +42,12 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
+from .pairing import EVEN as EVEN
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
-from .repeats import print_repeats as print_repeats
-from .report_summary import (
-    Summary as Summary,
-    report as report,
-    summarise as summarise,
-    summarise_table as summarise_table,
-)
-from .results import POOLED as POOLED, Key as Key, Table as Table
-from .rows import Row as Row, TablePart as TablePart
+from .results import Report as Report
+from .rows import TOTAL as TOTAL, Row as Row, TablePart as TablePart, rows_of as rows_of
 from .run_state import (
     BY_JUDGE as BY_JUDGE,
     Spending as Spending,
@@ -47,22 +55,21 @@ from .run_state import (
     find_waiting as find_waiting,
     has_failed as has_failed,
     is_cut_off as is_cut_off,
+    state_lines as state_lines,
 )
-from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
-from .summary_rows import ConditionRow as ConditionRow
-from .summary_table import print_summary as print_summary, state_lines as state_lines
+from .scores import conditions_of as conditions_of
+from .summary import report as report, summary_parts as summary_parts
 from .table_names import named_table as named_table, named_tables as named_tables
-from .tabulation import Tabulation as Tabulation, tabulate as tabulate
+from .tabulation import read_for as read_for, tabulate as tabulate, tabulate_columns as tabulate_columns
 from .terminal import (
     clean as clean,
-    names_of as names_of,
     open_console as open_console,
     p_value as p_value,
     percent as percent,
     print_grid as print_grid,
     say as say,
 )
-from .why_page import Why as Why, explain as explain, why as why
+from .why_page import Why as Why, explain as explain, why as why, why_lines as why_lines, why_parts as why_parts
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,
@@ -75,15 +82,10 @@ from .win_rates import (
 from .wrong_answers import (
     Design as Design,
     ErrorLabel as ErrorLabel,
-    ErrorRow as ErrorRow,
     Kind as Kind,
     Wrong as Wrong,
-    count_errors as count_errors,
     draw as draw,
-    find_errors as find_errors,
     keep_design as keep_design,
     label_kind as label_kind,
-    print_counts as print_counts,
-    print_errors as print_errors,
     survey as survey,
 )

@@ -16,8 +16,7 @@ from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
 from mmdyn.tables.forms import Forms, forms_of
 from mmdyn.tables.pairing import ALPHA, difference_row
-from mmdyn.tables.results import BY_RULES, p_digits
-from mmdyn.tables.rows import TOTAL, Row
+from mmdyn.tables.rows import TOTAL, WAITING, Row, p_digits
 
 SPANNED, SAMPLED = ("variant", "chain"), "permutations"
 NO_FACTORS = "no set here holds subsets of operators: make one with `mmdyn perturb --factorial` and evaluate it"
@@ -120,7 +119,7 @@ class _Factorial(NamedTuple):
 
     def rows(self, estimates: Estimates) -> Iterator[Row]:
         """Those of the estimates, and what share of the whole drop each operator takes where there is one."""
-        notes = [*filter(None, [self.forms.note]), *[BY_RULES] * self.forms.lower]
+        notes = [*filter(None, [self.forms.note]), *[WAITING] * self.forms.waits]
         whole = estimates["whole", TOTAL]
         for (quantity, operator), found in estimates.items():
             key, more = (*self.key, operator), {**self.counts, "quantity": quantity}

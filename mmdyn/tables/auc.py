@@ -8,70 +8,65 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TextIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-from msgspec.structs import replace
 
 from mmdyn.record import Record
-from mmdyn.sample import Sample, TaskType
+from mmdyn.sample import Sample
 from mmdyn.stats import roc_auc
-from mmdyn.tables.results import Key, OfCondition, Table, pick, sample_of
-from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
+from mmdyn.table import Auc
+from mmdyn.tables.blocks import Block, Numbered, RowWatcher
+from mmdyn.tables.columns import key_order
+from mmdyn.tables.keys import Key, sample_of
+from mmdyn.tables.rows import Row
+from mmdyn.work import Reader, RunFolder
 
-TITLE = (
-    "AUC of the weighed options in percent with 95 % intervals; n counts parent samples, cases statements or options"
-)
-NONE = "AUC: no options were weighed: ask with `mmdyn eval --style likelihood`."
-
-
-class AucRow(OfCondition, frozen=True):
-    """The AUC in [0, 1] of one condition and task type, over `cases` of n parents; None where all are positive, or none
-    is."""
-
-    task_type: TaskType
-    n: int
-    cases: int
-    positive: int
-    auc: float | None
-    ci95: tuple[float, float] | None
-    method: str
+NONE = "no options were weighed: ask with `mmdyn eval --style likelihood`"
+ONE_SIDED = "all cases are positive, or none is"
 
 
-def find_auc(table: Table) -> list[AucRow]:
-    """A row for each condition and task type in which options were weighed. Reads the records once more.
+class AucWatcher(RowWatcher):
+    """The cases of each condition and task type: the record, the parent, the probability, and 1 for a positive one."""
 
-    Raises:
-        InputError: where the sample of such a record is not in the run's store.
-    """
-    found = dict[tuple[Key, TaskType], _Cases]()
-    for key, record, run, reader in table.records():
+    def __init__(self, part: Auc, runs: Mapping[str, RunFolder]) -> None:
+        self._runs, self._seen = runs, 0
+        self._cases: dict[tuple[Key, str], array[float]] = {}
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Take the cases of an answer.
+
+        Raises InputError where its sample is not in the run's store.
+        """
         if record.reply.logprobs and record.reply.finish_reason == "likelihood":
-            cases = found.setdefault((key, record.task_type), _Cases([], array("d"), array("q")))
-            for score, positive in _cases(sample_of(record, run, reader), _probabilities(record)):
-                cases.parents.append(record.parent)
-                cases.scores.append(score)
-                cases.positive.append(positive)
-    order = {key: place for place, key in enumerate(table.scores)}
-    return [_row(table, *key, found[key]) for key in sorted(found, key=lambda each: (order[each[0]], each[1]))]
+            cases = self._cases.setdefault((key, record.task_type), array("d"))
+            sample = sample_of(record, self._runs[run], reader)
+            for score, positive in _cases(sample, _probabilities(record)):
+                cases.extend((self._seen, parent, score, positive))
+        self._seen += 1
 
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The rows of each condition and task type in which options were weighed; of n parents."""
+        order = key_order(self._runs)
+        for key, task_type in sorted(self._cases, key=lambda each: (order(each[0]), each[1])):
+            records, parents, scores, positive = np.array(self._cases[key, task_type]).reshape(-1, 4).T
+            kept = np.isin(records, block.records)
+            if not kept.any():
+                continue
+            parents, scores, positive = parents[kept].astype(np.int64), scores[kept], positive[kept].astype(np.int64)
+            here = block._replace(front=key.place | {"task_type": task_type})
+            n = len(np.unique(parents))
+            if np.ptp(positive):
+                found = roc_auc(scores, positive, block.columns.clusters[parents])
+                yield here.share_row((), (), "auc", found, n=n, method=found.method), None
+            else:
+                yield here.row((), (), "auc", None, n=n, note=ONE_SIDED), None
+            for name, count in (("cases", len(scores)), ("positive", int(positive.sum()))):
+                yield here.row((), (), name, count, unit="count"), None
 
-def print_auc(rows: Sequence[AucRow], file: TextIO | None = None) -> None:
-    """Print how well options' probabilities tell right from wrong to `file` or standard output."""
-    console = open_console(file)
-    if rows:
-        print_grid(console, TITLE, [_shown(row) for row in rows])
-    else:
-        say(console, NONE)
-
-
-class _Cases(NamedTuple):
-    """The cases of one condition and task type, as they come."""
-
-    parents: list[str]
-    scores: array[float]
-    positive: array[int]
+    def notes(self, rows: Sequence[Row]) -> Iterable[str]:
+        """Why there is no row."""
+        return () if rows else (NONE,)
 
 
 def _cases(sample: Sample, probabilities: Sequence[float]) -> Iterator[tuple[float, bool]]:
@@ -87,19 +82,3 @@ def _probabilities(record: Record) -> list[float]:
     means = [total / count for total, count in zip(reply.logprobs, reply.option_tokens, strict=True)]
     shares = [math.exp(mean - max(means)) for mean in means]
     return [share / sum(shares) for share in shares]
-
-
-def _row(table: Table, key: Key, task_type: TaskType, cases: _Cases) -> AucRow:
-    parents, scores, positive = table.indices(key, cases.parents), np.array(cases.scores), np.array(cases.positive)
-    counts = len(np.unique(parents)), len(scores), int(positive.sum())
-    row = AucRow(*key.place, task_type, *counts, auc=None, ci95=None, method="")
-    if not 0 < row.positive < row.cases:
-        return row
-    found = roc_auc(scores, positive, table.clusters[parents]).rounded
-    return replace(row, auc=found.value, ci95=found.ci95, method=found.method)
-
-
-def _shown(row: AucRow) -> dict[str, object]:
-    names = names_of(row) | {"condition": f"{names_of(row)['condition']}, {row.task_type}"}
-    method = row.method or "all cases are positive, or none is"
-    return {**names, "AUC": percent(row.auc, row.ci95), **pick(row, "n", "cases", "positive"), "method": method}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mmdyn.stats import Ints, least_corrected, mean_of, mean_of_means, mean_score
-from mmdyn.tables.columns import Cell, Columns, cell_of, split
+from mmdyn.stats import Estimate, Floats, Ints, Share, mean_of, mean_of_means, mean_score
+from mmdyn.tables.columns import Cell, Columns, Watcher, cell_of, split
+from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.measures import MEASURES, Measure
-from mmdyn.tables.results import FACTORS, score_of
 from mmdyn.tables.rows import MACRO, TOTAL, Row
 
 APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
@@ -28,11 +28,9 @@ Numbered: TypeAlias = tuple[Row, Cell | None]
 
 
 class Block(NamedTuple):
-    """Records of a declaration (its place, kind and measure) that have the values `front` of what is kept apart."""
+    """Records of a declaration and its measure that have the values `front` of what is kept apart."""
 
     columns: Columns
-    part: int
-    kind: str
     measured: str
     records: Ints
     front: dict[str, str]
@@ -55,7 +53,8 @@ class Block(NamedTuple):
         found = dict[Key, Ints]()
         for dropped in (each for count in range(len(several) + 1) for each in combinations(several, count)):
             kept = [axis for axis in axes if axis not in dropped]
-            for values, records in split(self.columns, self.records, kept).items():
+            own = self.columns.over_chains(self.records) if "chain" in dropped else self.records
+            for values, records in split(self.columns, own, kept).items():
                 named = dict(zip(kept, values, strict=True))
                 found[tuple(named.get(axis, TOTAL) for axis in axes)] = records
         return {key: found[key] for key in sorted(found, key=lambda key: self.order(axes, key))}
@@ -75,8 +74,7 @@ class Block(NamedTuple):
     def order(self, axes: Sequence[str], key: Key) -> list[int]:
         """Where a combination of values stands: totals after the values, means after them."""
         return [
-            [*self.columns.fields[axis].values, TOTAL, MACRO].index(value)
-            for axis, value in zip(axes, key, strict=True)
+            [*self.columns.field(axis).values, TOTAL, MACRO].index(value) for axis, value in zip(axes, key, strict=True)
         ]
 
     def at(self, records: Ints, factor: str, value: str) -> Ints:
@@ -85,9 +83,7 @@ class Block(NamedTuple):
 
     def least(self, cell: Cell) -> float:
         """The lowest that a share can be: below 0 where it is corrected for chance."""
-        if self.measured != "corrected" or not len(cell.values):
-            return 0.0
-        return float(np.minimum(least_corrected(cell.chance), cell.values).min())
+        return float(cell.least.min(initial=0.0))
 
     def labels(self, cell: Cell) -> Ints:
         """The cluster of each parent of a cell."""
@@ -96,8 +92,12 @@ class Block(NamedTuple):
     def row(self, axes: Sequence[str], key: Key, quantity: str, value: float | None, **more: Any) -> Row:
         """A row of this block."""
         factors = self.front | dict(zip(axes, key, strict=True))
-        more = {"part": self.part, "kind": self.kind, "unit": self.measure.unit, **more}
-        return Row(factors=factors, quantity=quantity, value=value, **more)
+        return Row(factors=factors, quantity=quantity, value=value, **{"unit": self.measure.unit} | more)
+
+    def share_row(self, axes: Sequence[str], key: Key, quantity: str, share: Share | Estimate, **more: Any) -> Row:
+        """A share that is known with its interval."""
+        value, low, high = (round(number, 6) + 0.0 for number in (share.value, share.low, share.high))
+        return self.row(axes, key, quantity, value, **{"ci95": (low, high), "unit": "share"} | more)
 
     def mean_row(
         self, axes: Sequence[str], key: Key, quantity: str, cell: Cell, strata: Ints | None = None, **more: Any
@@ -114,17 +114,32 @@ class Block(NamedTuple):
         if self.measure.unit != "share":
             mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
             return self.row(axes, key, quantity, mean.value, ci95=mean.ci95, **{"method": mean.method} | found)
+        estimate = self._mean(cell, cell.values, strata).rounded
+        if cell.waits:
+            ends = [self._mean(cell, values, strata).rounded for values in (cell.low, cell.high)]
+            low, high = min(end.low for end in ends), max(end.high for end in ends)
+            method = "; ".join(dict.fromkeys(end.method for end in ends))
+            estimate = estimate._replace(low=low, high=high, method=method)
+            found |= {"judged": (ends[0].value, ends[1].value)}
+        return self.row(axes, key, quantity, estimate.value, ci95=estimate.ci95, method=estimate.method, **found)
+
+    def _mean(self, cell: Cell, values: Floats, strata: Ints | None) -> Estimate:
         columns = (cell.weights, self.labels(cell), self.least(cell))
         if strata is None or not np.ptp(strata):
-            estimate = mean_score(cell.values, *columns)
-        else:
-            estimate = mean_of_means(cell.values, strata, *columns)
-        value, ends, bound = score_of(estimate, lower=self.lower(cell))
-        return self.row(axes, key, quantity, value, ci95=ends, bound=bound, method=estimate.method, **found)
+            return mean_score(values, *columns)
+        return mean_of_means(values, strata, *columns)
 
-    def lower(self, *cells: Cell) -> bool:
-        """Whether what is measured of some cells is a lower bound."""
-        return self.measure.bound and any(cell.bounded for cell in cells)
+
+class RowWatcher(Watcher, Protocol):
+    """What looks at each record for a declaration, and makes its rows out of what it saw."""
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The rows of a block of all records."""
+        ...
+
+    def notes(self, rows: Sequence[Row]) -> Iterable[str]:
+        """What to know of these rows, or why there is none."""
+        return ()
 
 
 def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
@@ -135,12 +150,11 @@ def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
     strata = np.repeat(list(cells), [len(cell.values) for cell in each])
     found: dict[str, Any] = {
         name: np.concatenate([getattr(cell, name) for cell in each])
-        for name in ("parents", "values", "chance", "asked")
+        for name in ("parents", "values", "chance", "least", "low", "high", "asked")
     }
     ids = np.concatenate([code * (1 << 32) + cell.ids for code, cell in cells.items()])
     counts = {name: sum(cell.counts[name] for cell in each) for name in each[0].counts}
-    bounded = any(cell.bounded for cell in each)
-    return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts, bounded=bounded), strata
+    return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts), strata
 
 
 def _small_groups(strata: Ints) -> str:

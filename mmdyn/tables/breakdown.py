@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
-from mmdyn.stats import Ints
 from mmdyn.tables.contexts import NAMES, ORDER, beside_value
-from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field, Key
+from mmdyn.tables.keys import FACTORS, NOT_GIVEN, Key
 
 ALWAYS = ("task_type", "language")
 """What every record can be broken down by, beside its fields."""
@@ -65,14 +61,6 @@ def field_of(record: Record, name: str) -> str:
     if name == "task_type":
         return record.parent_type
     return record.language if name == "language" else str(record.fields.get(name, NOT_GIVEN))
-
-
-def cells_of(fields: Mapping[str, Field], asked: Ints) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Every name and value that some parents have, in reading order, with a mask of all parents that have it."""
-    for name, (values, codes) in fields.items():
-        there = {values[code]: code for code in np.unique(codes[asked]).tolist()}
-        for value in reading_order(name, there):
-            yield name, value, codes == there[value]
 
 
 def break_down(names: Sequence[str], items: Iterable[tuple[T, Sequence[str]]]) -> dict[str, dict[str, list[T]]]:

@@ -1,110 +1,175 @@
-"""A report in ten lines: scores, how much of them survives, and what to distrust."""
+"""A report in ten lines, on a page or two, and whole: scores, how much of them survives, and what to distrust."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
-from typing import TypeVar
 
-from mmdyn.record import Contrast
-from mmdyn.tables.contrast_table import is_main, remarks, said_of
-from mmdyn.tables.contrasts import Sides
-from mmdyn.tables.results import POOLED
-from mmdyn.tables.summary_rows import ConditionRow, SummaryRows
-from mmdyn.tables.terminal import names_of, p_value, percent
+from msgspec.structs import replace
 
-C = TypeVar("C", Contrast, Sides)
+from mmdyn.tables.changes import Change, Scored, changes_of, main_changes, scores_of
+from mmdyn.tables.columns import FORM
+from mmdyn.tables.formats import FORMATS, Tables, wrapped
+from mmdyn.tables.guessing import key_lines, position_lines
+from mmdyn.tables.labels import FRONT, condition_name, front_of, is_change, is_pooled, who_of
+from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.run_state import state_lines
+from mmdyn.tables.terminal import clean, digits_of, p_value, percent, points
 
 LINES = 10
 FEW, WIDE = 30, 0.2
 """A change tells little where it is of fewer questions, or its interval reaches farther to one side."""
 
 
-def brief_lines(summary: SummaryRows) -> list[str]:
+def brief_lines(report: Tables) -> list[str]:
     """Ten lines at most: how far the runs are, scores and change of as many models as fit, the best first, with the
     chain that takes most where there is room, and what to distrust."""
-    asked, planned = (sum(getattr(run, name) for run in summary.runs) for name in ("asked", "planned"))
-    rows = dict[tuple[str, str, str], list[ConditionRow]]()
-    for row in summary.conditions:
-        rows.setdefault((row.run, row.model, row.set), []).append(row)
-    best = sorted(rows, key=lambda who: -max(row.score or 0 for row in rows[who][:1]))
-    found, told = list(dict.fromkeys(doubts(summary))), list[list[str]]()
+    asked, planned = (sum(getattr(run, name) for run in report.runs) for name in ("asked", "planned"))
+    rows = dict[tuple[str, ...], list[Scored]]()
+    for scored in scores_of(report.parts):
+        rows.setdefault(who_of(scored.factors), []).append(scored)
+    best = sorted(rows, key=lambda who: -(rows[who][0].score.value or 0))
+    found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
     for who in best:
-        scores = [f"{names_of(row)['condition']} {percent(row.score, row.ci95)}" for row in _few(rows[who])]
-        told.append([f"{', '.join(filter(None, who))}: {'; '.join(scores)}", *_drops(summary.contrasts, who)])
+        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who])]
+        told.append([f"{front_of(rows[who][0].factors)}: {'; '.join(scores)}", *_drops(report, who)])
     room = LINES - 1 - bool(found)
     told = told if sum(map(len, told)) <= room else [block[:2] for block in told]
     shown = sum(end <= room for end in accumulate(map(len, told)))
     more = f"; the best {shown} of {len(best)} models and sets follow" if len(best) > shown else ""
-    names = ", ".join(run.name for run in summary.runs)
-    lines = [f"{names}: {asked} of {planned} answers, {summary.failed} failed{more}", *chain(*told[:shown])]
+    names = ", ".join(run.name for run in report.runs)
+    lines = [f"{names}: {asked} of {planned} answers, {report.failed} failed{more}", *chain(*told[:shown])]
     room = LINES - len(lines)
     lines += [f"distrust: {doubt}" for doubt in found[:room]]
     if len(found) > room:
-        lines[-1] += f" (and {len(found) - room} more; the whole report says them)"
-    return lines
+        lines[-1] += f" (and {len(found) - room} more: --full has them)"
+    return [clean(line).plain for line in lines]
 
 
-def _few(rows: Sequence[ConditionRow]) -> Sequence[ConditionRow]:
+def score_text(row: Row) -> str:
+    """A score with its interval, and between what it lies once a judge has seen the answers that wait."""
+    judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
+    return percent(row.value, row.ci95) + (f" (between {' and '.join(judged)} once judged)" if judged else "")
+
+
+def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
     """The first condition and that over all chains, or the last where there is none."""
-    pooled = [row for row in rows[1:] if row.factors["chain"] == POOLED]
+    pooled = [one for one in rows[1:] if is_pooled(one.factors)]
     return [rows[0], *(pooled or rows[1:])[-1:]]
 
 
-def _drops(contrasts: Sequence[Contrast], who: tuple[str, str, str]) -> Iterator[str]:
+def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
     """The main change of a model, and the chain that takes most."""
-    found = [row for row in contrasts if (row.held.get("run", who[0]), row.model, row.set) == who]
-    found = [row for row in found if row.factor == "variant" and is_main(row) and row.delta is not None]
+    every = [change for change in changes_of(report.parts) if who_of(change.factors) == who]
+    found = [one for one in every if is_change(one.factors) and one.value is not None]
     if not found:
         return
-    whole = next((row for row in found if row.held["chain"] == POOLED), found[0])
-    worst = min((row for row in found if row.held["chain"] != POOLED), key=lambda row: row.delta or 0, default=whole)
+    whole = next((one for one in found if is_pooled(one.factors)), found[0])
+    chains = [one for one in found if not is_pooled(one.factors)]
+    worst = min(chains, key=lambda one: one.value or 0.0, default=whole)
     yield f"  dynamic - standard {_told(whole)}"
-    if worst is not whole and (worst.delta or 0) < 0:
-        yield f"  {said_of(worst.held)} takes most: {_told(worst)}"
+    if worst is not whole and (worst.value or 0) < 0:
+        yield f"  {worst.factors['chain']} takes most: {_told(worst)}"
 
 
-def _told(row: Contrast) -> str:
-    scale = f" corrected for chance ({100 * (row.raw_delta or 0):+.1f} raw)" * (row.scale == "corrected")
-    change = f"{percent(row.delta, row.ci95, '+')} points{scale}"
-    return f"{change}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
+def _told(change: Change) -> str:
+    row, scale = change.difference, ""
+    if change.raw is not None:
+        scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
+    found = f"{percent(row.value, row.ci95, '+')} points{scale}"
+    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
 
 
-def main_changes(contrasts: Sequence[C]) -> list[C]:
-    """The change from standard to dynamic of each model on each set, over all chains or over the one that there is,
-    where all else is as usual."""
-    found = dict[tuple[str, str, str], C]()
-    for row in contrasts:
-        who = (row.held.get("run", ""), row.model, row.set)
-        if row.factor == "variant" and is_main(row) and (who not in found or row.held["chain"] == POOLED):
-            found[who] = row
-    return list(found.values())
+def unread_of(change: Change) -> str:
+    """What a sentence about a change says of replies that were not read; empty where all were."""
+    if not any(change.unread):
+        return ""
+    before, after = (f"{percent(share, None)} %" for share in change.unread)
+    told = f"; unread: {before} of the answers before, {after} after"
+    if change.read is None:
+        return told
+    return f"{told}; where both were read {percent(change.read.value, change.read.ci95, '+')} ({change.read.n} pairs)"
 
 
-def _few_questions(contrasts: Sequence[Contrast]) -> Iterator[str]:
+def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
     """Of main changes that tell little, within what they lie, those of as many questions together."""
     ends = dict[int, list[float]]()
-    for row in main_changes(contrasts):
-        if row.delta is not None and row.ci95 and (row.n < FEW or max(abs(end - row.delta) for end in row.ci95) > WIDE):
-            ends.setdefault(row.n, []).extend(row.ci95)
+    for row in (change.difference for change in changes):
+        low, high = row.ci95 or (None, None)
+        if row.value is None or low is None or high is None:
+            continue
+        if row.n < FEW or max(row.value - low, high - row.value) > WIDE:
+            ends.setdefault(row.n, []).extend((low, high))
     for n, found in ends.items():
         tell = "1 question tells" if n == 1 else f"{n} questions tell"
-        low, high = (round(100 * end) for end in (min(found), max(found)))
-        yield f"standard to dynamic: {tell} little: the change may lie anywhere from {low:+d} to {high:+d} points"
+        least, most = (round(100 * end) for end in (min(found), max(found)))
+        yield f"standard to dynamic: {tell} little: the change may lie anywhere from {least:+d} to {most:+d} points"
 
 
-def doubts(summary: SummaryRows) -> Iterator[str]:
+def doubts(report: Tables) -> Iterator[str]:
     """What a reader must know before a number is believed, the worst first."""
-    for state in summary.runs:
+    for state in report.runs:
         if not state.complete:
             yield f"{state.name} is not finished or not scored: {state.asked} of {state.planned} asked"
-    if failed := summary.failed:
+    if failed := report.failed:
         yield f"{failed} answers failed, and are left out of every number"
-    yield from _few_questions(summary.contrasts)
-    if waiting := sum(state.needs_judge for state in summary.runs):
-        yield f"{waiting} answers need a judge and had none: scores with open answers are lower bounds"
-    for row in main_changes(summary.contrasts):
-        yield from (f"{row.a} to {row.b}: {remark}" for remark in remarks(row.note, row.differs, row.scale))
-    if weak := sorted({row.chain for row in summary.strengths if row.weak}):
+    main = main_changes(report.parts)
+    yield from _few_questions(main)
+    said = "; ".join(change.difference.note for change in main)
+    yield from (line for _, line in position_lines(report.parts) if line not in said)
+    if waiting := sum(state.needs_judge for state in report.runs):
+        yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
+    for change in main:
+        a, b = (change.factors[side] for side in ("a", "b"))
+        yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))
+    weak = sorted({row.factors["chain"] for row in report.rows("strengths") if row.note})
+    if weak:
         yield f"the variants of {', '.join(weak)} are weak: they hardly differ from their parents"
-    yield from (f"{row.set}: {row.note}" for row in summary.judges if row.note)
+    yield from (f"{row.factors['set']}: {row.note}" for row in report.rows("meaningjudges", "kept") if row.note)
+    yield from key_lines(report.parts)
+
+
+def remarks(row: Row) -> list[str]:
+    """What a reader must know of a contrast. The note on the corrected scale says that the form differs."""
+    differs = [what for what in row.differs if what != FORM or row.scale != "corrected"]
+    return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
+
+
+def brief_text(report: Tables) -> str:
+    """The ten lines, broken where the terminal is narrower."""
+    return _lines(brief_lines(report))
+
+
+def short_text(report: Tables) -> str:
+    """The ten lines, then scores, then the changes from standard to dynamic, one row a model and chain."""
+    left = [part for part in report.parts if part.kind not in ("scores", "contrasts") and part.rows]
+    others = sum(not is_change(row.factors) for row in report.rows("contrasts", "difference"))
+    parts = [_short(part) for part in report.parts if part.kind in ("scores", "contrasts")]
+    names = [f"{others} other contrast{'s' * (others > 1)}"] * bool(others)
+    names += [re.split("[:;,]", part.title)[0] for part in left]
+    more = [f"--full has the rest: {', '.join(names)}."] * bool(names)
+    return brief_text(report) + "\n" + FORMATS["text"](report.of_parts(parts)) + _lines(more)
+
+
+def full_text(report: Tables) -> str:
+    """The ten lines, how far the runs are and what they took, and every table."""
+    sentences = [line for state in report.runs for line in state_lines(state)]
+    return _lines([*brief_lines(report), "", *sentences]) + "\n" + FORMATS["text"](report)
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in wrapped(lines))
+
+
+def _short(part: TablePart) -> TablePart:
+    """The part with main changes alone, by chain."""
+    if part.kind != "contrasts":
+        return part
+    names = (*FRONT, "chain", part.by)
+    rows = [
+        replace(row, factors={name: value for name, value in row.factors.items() if name in names})
+        for row in part.rows
+        if is_change(row.factors)
+    ]
+    return replace(part, title="Changes from standard to dynamic" + f" by {part.by}" * bool(part.by), rows=rows)

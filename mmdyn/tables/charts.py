@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from mmdyn.errors import UserError, did_you_mean
-from mmdyn.record import Contrast
-from mmdyn.tables.contrast_table import said_of
-from mmdyn.tables.results import POOLED
-from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, TableRows
-from mmdyn.tables.summary_rows import ConditionRow, ScoreCell, SummaryRows
-from mmdyn.tables.terminal import names_of
+from mmdyn.tables.flips import TO_RIGHT, TO_WRONG
+from mmdyn.tables.labels import FRONT, chain_name, condition_name, is_change, is_pooled
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
 
 SHARES = ("share", "points")
 
 
 class Point(NamedTuple):
-    """A number of a report with its interval, in the unit of its axis; a lower bound has no upper end."""
+    """A number of a report with its interval, in the unit of its axis."""
 
     series: str
     label: str
@@ -38,32 +35,16 @@ class Chart(NamedTuple):
     along: str = ""
 
 
-def summary_charts(summary: SummaryRows) -> dict[str, Chart]:
-    """Every plot of a report that has something to show, by name."""
-    drops = [row for row in summary.contrasts if row.factor == "variant" and row.delta is not None]
-    changes = [_point(_who(row, drops), _chain(row.held), row.delta or 0, row.ci95) for row in drops]
-    whole, conditions = _whole(summary.conditions), [names_of(row)["condition"] for row in summary.conditions]
-    every = ((_who(row, whole), name, row) for row, name in zip(summary.conditions, conditions, strict=True))
-    charts = {
-        "drop": Chart("dots", "change, in points", changes),
-        "scores": Chart("dots", "score, in percent", _cells(every)),
-        "flips": Chart("bars", "questions that flipped", [*_flips(summary, drops)] if summary.flips else []),
-    }
-    for field in summary.conditions[0].by if summary.conditions else ():
-        named = [(", ".join(filter(None, (_who(row, whole), names_of(row)["condition"]))), row) for row in whole]
-        cells = ((name, value, cell) for name, row in named for value, cell in row.by[field].items())
-        charts[f"by {field}"] = Chart("dots", "score, in percent", _cells(cells))
-    return {name: chart for name, chart in charts.items() if chart.points}
-
-
-def table_charts(tables: TableRows) -> dict[str, Chart]:
-    """A plot of each table that has numbers, by its kind; of several of a kind the later ones by kind and number."""
+def table_charts(parts: Sequence[TablePart]) -> dict[str, Chart]:
+    """A plot of each table that has numbers, by its kind, and the field that it is broken down by; of several of a kind
+    the later ones by kind and number. Of contrasts the changes from standard to dynamic are drawn."""
     charts, seen = dict[str, Chart](), Counter[str]()
-    for part in tables.parts:
+    for part in parts:
         rows = [row for row in part.rows if row.value is not None]
-        if rows and (chart := _of_part(part, rows)).points:
-            seen[rows[0].kind] += 1
-            charts[rows[0].kind + f" {seen[rows[0].kind]}" * (seen[rows[0].kind] > 1)] = chart
+        if rows and (chart := DRAWN.get(part.kind, _of_part)(part, rows)).points:
+            name = NAMES.get(part.kind, part.kind) + f" by {part.by}" * bool(part.by)
+            seen[name] += 1
+            charts[name + f" {seen[name]}" * (seen[name] > 1)] = chart
     return charts
 
 
@@ -71,27 +52,8 @@ def pick_chart(charts: Mapping[str, Chart], name: str) -> Chart:
     """The one of a name, the first without one. Raises UserError."""
     if not charts or (name and name not in charts):
         there = f"{', '.join(charts)} are there" if charts else "nothing is there to plot"
-        raise UserError(f"there is no plot {name!r}{did_you_mean(name, charts)}: {there} (flips with flips=True)")
+        raise UserError(f"there is no plot {name!r}{did_you_mean(name, charts)}: {there}")
     return charts[name or next(iter(charts))]
-
-
-def _whole(rows: Sequence[ConditionRow]) -> list[ConditionRow]:
-    """Conditions, of several chains all together alone."""
-    beside = [(row.run, row.model, row.set, row.factors | {"chain": POOLED}) for row in rows]
-    pooled = [place for row, place in zip(rows, beside, strict=True) if row.factors["chain"] == POOLED]
-    return [
-        row for row, place in zip(rows, beside, strict=True) if row.factors["chain"] == POOLED or place not in pooled
-    ]
-
-
-def _who(row: Any, rows: Sequence[Any]) -> str:
-    """What of run, model and set tells a row from others."""
-    names = [name for name in ("run", "model", "set") if len({getattr(one, name, "") for one in rows}) > 1]
-    return ", ".join(getattr(row, name) for name in names)
-
-
-def _cells(cells: Iterable[tuple[str, str, ScoreCell | ConditionRow]]) -> list[Point]:
-    return [_point(who, label, cell.score, cell.ci95) for who, label, cell in cells if cell.score is not None]
 
 
 def _point(series: str, label: str, value: float, ends: Sequence[float | None] | None, by: float = 100) -> Point:
@@ -99,29 +61,57 @@ def _point(series: str, label: str, value: float, ends: Sequence[float | None] |
     return Point(series, label, by * value, low, high)
 
 
-def _chain(held: dict[str, str]) -> str:
-    return said_of(held).removeprefix("chain ")
+def _of_scores(part: TablePart, rows: Sequence[Row]) -> Chart:
+    own = [row for row in rows if row.quantity == "score"]
+    return Chart("dots", "score, in percent", _of_conditions(part, own, condition_name))
 
 
-def _flips(summary: SummaryRows, drops: Sequence[Contrast]) -> Iterator[Point]:
-    """Of each contrast the questions that went wrong, to the left, and those that went right."""
-    names = ("model", "set", "factor", "a", "b", "held")
-    counts = Counter((*(str(getattr(one, name)) for name in names), one.direction) for one in summary.flips or ())
-    for row in drops:
-        who, key = _who(row, drops), tuple(str(getattr(row, name)) for name in names)
-        label = ", ".join(filter(None, (who, _chain(row.held))))
-        yield Point("right to wrong", label, -counts[*key, "right to wrong"])
-        yield Point("wrong to right", label, counts[*key, "wrong to right"])
+def _of_changes(part: TablePart, rows: Sequence[Row]) -> Chart:
+    own = [row for row in rows if row.quantity == "difference" and is_change(row.factors)]
+    corrected = dict.fromkeys(row.factors["set"] for row in own if row.scale == "corrected")
+    some = f" in {', '.join(corrected)}" * any(row.scale != "corrected" for row in own)
+    scale = f", corrected for chance{some}" * bool(corrected)
+    return Chart("dots", f"change, in points{scale}", _of_conditions(part, own, chain_name))
+
+
+def _of_conditions(part: TablePart, rows: Sequence[Row], name: Callable[[Mapping[str, str]], str]) -> list[Point]:
+    """A line for each condition; by a field a line for each value of it, of several chains all together alone."""
+    apart = [front for front in FRONT if len({row.factors.get(front) for row in rows}) > 1]
+    named = [([row.factors[front] for front in apart], name(row.factors), row) for row in rows]
+    if not part.by:
+        return [_point(", ".join(who), label, row.value or 0, row.ci95) for who, label, row in named]
+    pooled = {_but_chain(row.factors, part.by) for row in rows if is_pooled(row.factors)}
+    whole = [one for one in named if is_pooled(one[2].factors) or _but_chain(one[2].factors, part.by) not in pooled]
+    return [
+        _point(", ".join((*who, label)), row.factors[part.by], row.value or 0, row.ci95) for who, label, row in whole
+    ]
+
+
+def _but_chain(factors: Mapping[str, str], by: str) -> tuple[str, ...]:
+    return tuple(value for name, value in factors.items() if name not in ("chain", by))
+
+
+def _of_flips(part: TablePart, rows: Sequence[Row]) -> Chart:
+    """Of each chain the questions that went wrong, to the left, and those that went right."""
+    own = [row.factors for row in rows if row.quantity == "a score"]
+    apart = [front for front in FRONT if len({factors.get(front) for factors in own}) > 1]
+    counts = dict[str, Counter[str]]()
+    for factors in own:
+        label = ", ".join([*(factors[front] for front in apart), chain_name(factors)])
+        counts.setdefault(label, Counter())[factors["direction"]] += 1
+    sides = {TO_WRONG: -1, TO_RIGHT: 1}
+    points = [Point(way, label, sign * found[way]) for label, found in counts.items() for way, sign in sides.items()]
+    return Chart("bars", "questions that flipped", points)
 
 
 def _of_part(part: TablePart, rows: Sequence[Row]) -> Chart:
     """A leaderboard's means; a pivot's cells, in lines along a factor of numbers; else differences, slopes, …"""
     across = part.across if part.across != "quantity" else next(iter(rows[0].factors), "")
-    if rows[0].kind == "leaderboard":
+    if part.kind == "leaderboard":
         rows, across = [row for row in rows if row.factors[across] == MACRO and row.unit != "rank"], "model"
-    elif rows[0].kind == "pivot":
+    elif part.kind == "pivot":
         rows = [row for row in rows if not {TOTAL, MACRO} & {*row.factors.values()}]
-    elif rows[0].kind == "curves":
+    elif part.kind == "curves":
         rows, across = [_without(row, "level") for row in rows if row.quantity == "fit"], "dose"
     else:
         told = {row.quantity for row in rows}
@@ -133,10 +123,8 @@ def _of_part(part: TablePart, rows: Sequence[Row]) -> Chart:
         (100, "percent" if rows[0].unit == "share" else "points") if rows[0].unit in SHARES else (1, rows[0].unit)
     )
     points = [_point(_but(told, across), told[across], row.value or 0, row.ci95, by) for told, row in cells]
-    what = "mean " * (rows[0].kind == "leaderboard") + rows[0].quantity
-    numbers = (
-        rows[0].kind in ("pivot", "curves") and len(points) > 1 and all(_is_number(point.label) for point in points)
-    )
+    what = "mean " * (part.kind == "leaderboard") + rows[0].quantity
+    numbers = part.kind in ("pivot", "curves") and len(points) > 1 and all(_is_number(point.label) for point in points)
     return Chart("line" if numbers else "dots", f"{what}, in {unit}", points, across)
 
 
@@ -150,3 +138,10 @@ def _but(factors: Mapping[str, str], without: str) -> str:
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).removeprefix("-").isdecimal() and text.isascii()
+
+
+NAMES = {"contrasts": "changes"}
+"""Plots that are not called as their tables are."""
+
+DRAWN = {"scores": _of_scores, "contrasts": _of_changes, "flips": _of_flips}
+"""How tables of conditions are drawn; others are by `_of_part`."""

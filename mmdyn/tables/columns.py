@@ -1,56 +1,150 @@
-"""Records of runs -> columns that tables are made of, read once; and the parents of some records, as a cell of a table
-has them."""
+"""Records of runs -> columns that every table is made of, read once; and the parents of some records, as a cell of a
+table has them."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, get_args
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from mmdyn.record import Record
-from mmdyn.stats import Floats, Ints, group_means
-from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
-from mmdyn.tables.collect import named_runs
-from mmdyn.tables.factors import BINNED, OF_RECORD, OF_SAMPLE, ModelFacts, in_order, plain_model, quartiles
-from mmdyn.tables.measures import measure
-from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field, sample_of
-from mmdyn.tables.run_state import has_failed
+from mmdyn.errors import InputError, UserError
+from mmdyn.record import Record, Score
+from mmdyn.sample import TaskType
+from mmdyn.shots import Shots
+from mmdyn.stats import Floats, Ints, group_means, least_corrected
+from mmdyn.tables.breakdown import ALWAYS, check_names
+from mmdyn.tables.contexts import LEAK, NAMES, beside_value, place_of
+from mmdyn.tables.dropped import dropped_variants
+from mmdyn.tables.factors import (
+    BINNED,
+    MAX_VALUES,
+    OF_RECORD,
+    OF_SAMPLE,
+    Field,
+    ModelFacts,
+    in_order,
+    plain_model,
+    quartiles,
+)
+from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
+from mmdyn.tables.measures import MEASURES, measure
+from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
-FLAGS = ("failed", "unscored", "needs_judge", "bounded")
-KNOWN = {"run", *OF_RECORD, *OF_SAMPLE, *BINNED, *FACTORS, *ALWAYS}
+TREATMENT = "treatment"
+FEW = 10
+"""Independent questions, or groups of questions, that a chain needs to be a part of what is told over all chains."""
+
+MOST_TESTED = 20
+"""Values of a field whose changes are compared, at most."""
+
+SAME = 1e-9
+"""Chance levels that differ by no more are one, summed in another order."""
+
+FLAGS = ("failed", "unscored", "needs_judge", "waits", "unparsed", "refused", "truncated")
+"""`waits`: what was read needs a judge and had none; what was not read, or cut off, never waits."""
+
+FAILED, UNSCORED, NEEDS_JUDGE, WAITS, UNPARSED, REFUSED, TRUNCATED = (1 << place for place in range(len(FLAGS)))
+STATUSES = {"unparsed": UNPARSED, "refused": REFUSED}
+"""Flags as bits, and those of a score's status."""
+
+FORM, TURNS, PICTURES = "form", "turns", "pictures"
+NOT_RECORDED = -1
+"""The code of pictures of which a record does not say whether they were sent."""
+
+_OF_KEY = ("run", "model", "set", *FACTORS)
+_OWN = frozenset((*_OF_KEY, *OF_RECORD, *OF_SAMPLE, *BINNED, "sample"))
+"""Names of factors that no field of a question can have."""
+
+_TASK_TYPES = get_args(TaskType)
 
 
-class Columns(NamedTuple):
-    """All records. The codes of `fields`, `parents`, `asked` (the place of its model and condition), the (value,
-    weight) rows of `worth` by measure, `chance` (NaN where not known) and `flags` go with the records; `clusters`,
-    `groups` (-1 for none; one over all sets) and `names` with the parents. `facts` are factors that the user gave of
-    models.
+class Watcher(Protocol):
+    """What looks at each record as it is read, for what the columns do not hold."""
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Look at a record of the run of this name, with its condition, its parent's index, and the run's store."""
+        ...
+
+    def state(self, run: str, state: RunState) -> RunState:
+        """How far the run of this name is, with what was seen of it, now that all its records are read."""
+        return state
+
+
+class Columns(Struct, frozen=True, kw_only=True):
+    """All records of some runs.
+
+    keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
+        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains,
+        `null` whether its chain changes what nobody would call a change, and `dropped`, by reason, how many variants of
+        each parent were not made (dropped.py).
+    Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
+        (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
+    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
+        `corrected`: whether differences of its set are of scores corrected for chance, as guessing earns otherwise at
+        some of the set's variants than at their questions.
+    facts: factors that the user gave of models. question_fields: the fields that questions have, with 2 to MOST_TESTED
+        values. states, failures: how far the runs are, and the first failed records.
     """
 
     runs: dict[str, RunFolder]
+    keys: list[Key]
+    pools: Ints
+    pooled: NDArray[np.bool_]
+    null: NDArray[np.bool_]
+    asked: Ints
     fields: dict[str, Field]
     parents: Ints
-    asked: Ints
     worth: dict[str, Floats]
     chance: Floats
     flags: dict[str, NDArray[np.bool_]]
+    draws: Ints
+    sides: dict[str, Ints]
+    dropped: dict[tuple[str, int], Ints]
     clusters: Ints
     groups: Ints
-    facts: Collection[str] = ()
+    corrected: NDArray[np.bool_]
     names: Sequence[str] = ()
+    facts: Collection[str] = ()
+    question_fields: Sequence[str] = ()
+    states: Sequence[RunState] = ()
+    failures: Sequence[FailedReply] = ()
+
+    def field(self, name: str) -> Field:
+        """A factor of each record; of one that none has no value is given. Raises UserError for one that has more than
+        MAX_VALUES values."""
+        found = self.fields.get(name) or Field([NOT_GIVEN], np.zeros(len(self.parents), np.int64))
+        if len(found.values) > MAX_VALUES:
+            raise UserError(f"the factor {name!r} has {len(found.values)} values: go by one of {MAX_VALUES} at most")
+        return found
+
+    def over_chains(self, records: Ints) -> Ints:
+        """Those of some records that are a part of what is told over all chains."""
+        return records[self.pooled[self.asked[records]]]
+
+    def parent_field(self, name: str) -> Field:
+        """A field of each parent: as its standard question has it, else as its first variant. A variant may be of
+        another task type or language than its parent: breakdowns of pairs go by the parent."""
+        values, codes = self.field(name)
+        found = np.zeros(len(self.names), np.int64)
+        found[self.parents[::-1]] = codes[::-1]
+        standard = np.array([key.variant == "standard" for key in self.keys], np.bool_)[self.asked]
+        found[self.parents[standard]] = codes[standard]
+        return Field(values, found)
 
 
 class Cell(NamedTuple):
     """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
 
-    ids: by what values are pairs. counts: of failed, unscored and needs_judge records. bounded: whether one is a lower
-        bound. asked: the indices of all parents that were asked.
+    ids: by what values are pairs. least: the lowest that each value can be. low, high: what it can be once a judge has
+        seen the answers that wait for one. counts: of records by flag, and of `answers`. asked: the indices of all
+        parents that were asked. chains: how many are pooled.
     """
 
     parents: Ints
@@ -58,112 +152,335 @@ class Cell(NamedTuple):
     values: Floats
     weights: Floats
     chance: Floats
+    least: Floats
+    low: Floats
+    high: Floats
     counts: dict[str, int]
-    bounded: bool
     asked: Ints
+    chains: int = 1
+
+    @property
+    def waits(self) -> bool:
+        """Whether any answer waits for a judge."""
+        return bool((self.low < self.high).any())
+
+    def holding(self, parents: Ints, values: Floats, weights: Floats, waits: NDArray[np.bool_] | None = None) -> Cell:
+        """The means by parent of other values in [0, 1], such as one a group of tries; NaN where there is none. waits:
+        which of them wait for a judge."""
+        told = ~np.isnan(values)
+        each, worth = parents[told], weights[told]
+        ids, means, parent_weights = group_means(each, values[told], worth)
+        ends = [means, means]
+        if waits is not None and waits.any():
+            sides = (np.where(waits, end, values)[told] for end in (0.0, 1.0))
+            ends = [group_means(each, side, worth)[1] for side in sides]
+        zeros = np.zeros(len(ids))
+        return self._replace(
+            parents=ids, ids=ids, values=means, weights=parent_weights, chance=zeros, least=zeros, low=ends[0],
+            high=ends[1],
+        )  # fmt: skip
+
+    def settled(self, values: Floats) -> Cell:
+        """The same parents with other values, none of which waits for a judge."""
+        return self._replace(values=values, low=values, high=values)
+
+    def only(self, places: NDArray[Any]) -> Cell:
+        """Some of the parents, by their places or a mask."""
+        return self._replace(
+            parents=self.parents[places], ids=self.ids[places], values=self.values[places],
+            weights=self.weights[places], chance=self.chance[places], least=self.least[places],
+            low=self.low[places], high=self.high[places],
+        )  # fmt: skip
 
 
 def read_columns(
     runs: Sequence[RunFolder],
-    factors: Iterable[str],
-    measures: Iterable[str],
+    factors: Iterable[str] = (),
+    measures: Iterable[str] = ("score",),
     progress: ProgressBar | None = None,
     facts: ModelFacts = MappingProxyType({}),
+    watchers: Sequence[Watcher] = (),
 ) -> Columns:
-    """Read every record once. Memory grows by some tens of bytes a record. Raises UserError for what is not known."""
-    builder = _Builder(named_runs(runs), dict.fromkeys(factors), dict.fromkeys(measures), facts)
-    for name, run in builder.runs.items():
+    """Read every record once. Memory grows by some hundred bytes a record.
+
+    Args:
+        runs: the folders that `mmdyn eval` made.
+        factors: those that are needed beside the conditions' and the questions' own.
+        measures: what is measured, by name.
+        progress: counts records.
+        facts: factors of models, as `read_model_facts` reads them.
+        watchers: what else looks at each record.
+
+    Raises:
+        UserError: for a run that is given twice, and a factor or measure that is not known.
+        InputError: for a score or a weight that is out of range.
+    """
+    named = named_runs(runs)
+    builder, tallies = _Builder(named, dict.fromkeys(factors), dict.fromkeys(measures), facts), list[RunState]()
+    for name, run in named.items():
+        tally = StateTally()
         with Reader(run.records_folder) as reader:
             for record in run.records():
-                builder.add(name, run, reader, record)
+                key, parent = builder.add(name, run, reader, record)
+                tally.add(record)
+                for watcher in watchers:
+                    watcher.see(name, key, parent, record, reader)
                 if progress:
                     progress.advance()
-    return builder.finish()
+        for expansion in run.expansions():
+            tally.spend(expansion.model, expansion.reply)
+        state = tally.state(name, run)
+        for watcher in watchers:
+            state = watcher.state(name, state)
+        tallies.append(state)
+    return builder.finish(tallies)
 
 
 class _Builder:
     def __init__(
         self, runs: dict[str, RunFolder], factors: Collection[str], measures: Collection[str], facts: ModelFacts
     ) -> None:
-        self.runs, self._factors, self._facts = runs, factors, facts
+        self._runs, self._factors, self._facts = runs, factors, facts
         self._measures = {name: measure(name) for name in measures}
-        self._values = {name: dict[str, int]() for name in factors}
-        self._codes: dict[str, array[Any]] = {name: array("d" if name in BINNED else "i") for name in factors}
+        asked = [name for name in factors if name in OF_RECORD or name in OF_SAMPLE or name in facts]
+        self._named = [name for name in asked if name not in ("draw", "epoch")]
+        self._fields = {name: _Codes() for name in dict.fromkeys((*ALWAYS, *self._named))}
+        self._numbers = {name: array("d") for name in factors if name in BINNED}
         self._worth = {name: (array("d"), array("d")) for name in measures}
-        self._parents, self._asked, self._chance = array("i"), array("i"), array("d")
-        self._flags = {name: array("b") for name in FLAGS}
-        self._known, self._asked_of = KNOWN | facts.keys(), dict[object, int]()
-        self._parent_of = dict[tuple[str, str], int]()
-        self._clusters, self._groups = (dict[object, int]() for _ in range(2))
-        self._cluster_of, self._group_of = array("i"), array("i")
-        self._by_digest = dict[str, tuple[str, ...]]()
+        self._parents, self._asked = array("i"), array("i")
+        self._chance = array("d")
+        self._flags, self._pictures = array("i"), dict[object, int]()
+        self._draws, self._epochs = array("i"), array("i")
+        self._sides = {name: array("q") for name in (FORM, TURNS, PICTURES)}
+        self._keys, self._parent_of = dict[Key, int](), dict[tuple[str, str], int]()
+        self._key_of = dict[object, Key]()
+        self._clusters, self._groups, self._set_of = (dict[object, int]() for _ in range(3))
+        self._cluster_of, self._group_of, self._sets = array("i"), array("i"), array("i")
+        self._by_digest, self._failures = dict[str, tuple[str, ...]](), list[FailedReply]()
 
-    def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
-        score, failed = record.score, has_failed(record)
-        self._known.update(known_names(record))
-        self._parents.append(self._parent(record))
-        self._asked.append(_code(self._asked_of, (name, record.model, record.condition)))
-        for factor in self._factors:
-            value = self._value(factor, name, run, reader, record)
-            self._codes[factor].append(value if factor in BINNED else _code(self._values[factor], value))
-        for measured, kind in self._measures.items():
-            found = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
-            for column, number in zip(self._worth[measured], found, strict=True):
-                column.append(number)
+    def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> tuple[Key, int]:
+        """Take a record in; its condition and its parent's index."""
+        known = (name, record.model, record.set, record.condition)
+        key = self._key_of.get(known) or self._key_of.setdefault(known, Key.of(name, record))
+        self._asked.append(self._keys.setdefault(key, len(self._keys)))
+        parent = self._parent(record)
+        self._parents.append(parent)
+        self._add_fields(run, reader, record)
+        self._add_worth(name, run, reader, record)
+        self._draws.append(record.draw)
+        self._epochs.append(record.epoch)
+        self._sides[FORM].append(_TASK_TYPES.index(record.task_type))
+        self._sides[TURNS].append(bool(record.expansion))
+        sent = (record.pictures, record.reply.changed)
+        pictures = NOT_RECORDED if record.pictures is None else self._pictures.setdefault(sent, len(self._pictures))
+        self._sides[PICTURES].append(pictures)
+        return key, parent
+
+    def _add_worth(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
+        score, failed, cut_off = record.score, has_failed(record), is_cut_off(record.reply)
+        flags = FAILED * failed | TRUNCATED * cut_off
+        if failed:
+            if len(self._failures) < SHOWN_FAILURES:
+                reason = record.reply.error or (score.rule if score else "") or "the answer could not be scored"
+                self._failures.append(FailedReply.of(name, record, reason))
+        elif score is None:
+            flags |= UNSCORED
+        else:
+            _check(run, record, score)
+            waits = score.needs_judge and score.status == "ok" and not cut_off
+            flags |= NEEDS_JUDGE * score.needs_judge | WAITS * waits | STATUSES.get(score.status, 0)
+        self._flags.append(flags)
         self._chance.append(nan if score is None or score.chance is None else score.chance)
-        told = (False, True, False, False) if score is None else (False, False, score.needs_judge, score.lower_bound)
-        for flag, holds in zip(self._flags.values(), (True, False, False, False) if failed else told, strict=True):
-            flag.append(holds)
+        for measured, kind in self._measures.items():
+            value, weight = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
+            values, weights = self._worth[measured]
+            values.append(value)
+            weights.append(weight)
 
-    def finish(self) -> Columns:
-        check_names(self._factors, self._known, "; --models FILE says more of models")
-        fields = dict[str, Field]()
-        for name in self._factors:
-            codes = np.asarray(self._codes.pop(name))
-            known = Field([*self._values.pop(name)], codes)
-            fields[name] = quartiles(codes) if name in BINNED else in_order(name, known, self.runs)
-        clusters = np.array(self._cluster_of, np.int64)
-        return Columns(
-            runs=self.runs, fields=fields, facts=self._facts, chance=np.asarray(self._chance),
-            parents=np.asarray(self._parents), asked=np.asarray(self._asked),
-            worth={name: np.array(self._worth.pop(name)) for name in self._measures},
-            flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
-            clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))), groups=np.array(self._group_of),
-            names=[parent for _, parent in self._parent_of],
-        )  # fmt: skip
+    def _add_fields(self, run: RunFolder, reader: Reader, record: Record) -> None:
+        cells: dict[str, object] = {**record.fields, "task_type": record.parent_type, "language": record.language}
+        if record.beside:
+            beside, context = record.beside, record.condition.context
+            cells |= {name: beside_value(context, beside, name) for name in NAMES}
+        for name in cells.keys() - self._fields.keys():
+            if name not in _OWN and name not in self._facts:
+                self._fields[name] = _Codes(len(self._parents) - 1)
+        for name in self._named:
+            cells[name] = self._value(name, run, reader, record)
+        for name, codes in self._fields.items():
+            codes.add(str(cells.get(name, NOT_GIVEN)))
+        for name, numbers in self._numbers.items():
+            numbers.append(BINNED[name](record))
 
-    def _parent(self, record: Record) -> int:
-        place = _code(self._parent_of, (record.set, record.parent))
-        if place == len(self._group_of):
-            group = record.group
-            self._group_of.append(-1 if group is None else _code(self._groups, group))
-            self._cluster_of.append(-1 if group is None else _code(self._clusters, (record.set, group)))
-        return place
-
-    def _value(self, factor: str, name: str, run: RunFolder, reader: Reader, record: Record) -> str | float:
-        if factor in self._facts:
-            return self._facts[factor].get(plain_model(record.model)) or NOT_GIVEN
-        if factor == "run":
-            return name or run.name
-        if factor in BINNED:
-            return BINNED[factor](record)
-        if factor in OF_RECORD:
-            return str(OF_RECORD[factor](record))
-        if factor not in OF_SAMPLE:
-            return value_of(record, factor)
+    def _value(self, name: str, run: RunFolder, reader: Reader, record: Record) -> str:
+        if name in self._facts:
+            return self._facts[name].get(plain_model(record.model)) or NOT_GIVEN
+        if name in OF_RECORD:
+            return str(OF_RECORD[name](record))
+        if name not in OF_SAMPLE:
+            return NOT_GIVEN
         if record.digest not in self._by_digest:
             sample = sample_of(record, run, reader)
             self._by_digest[record.digest] = tuple(str(of(sample)) for of in OF_SAMPLE.values())
-        return self._by_digest[record.digest][[*OF_SAMPLE].index(factor)]
+        return self._by_digest[record.digest][[*OF_SAMPLE].index(name)]
+
+    def _parent(self, record: Record) -> int:
+        place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
+        if place == len(self._group_of):
+            self._sets.append(self._set_of.setdefault(record.set, len(self._set_of)))
+            group = record.group
+            known = -1 if group is None else self._groups.setdefault(group, len(self._groups))
+            self._group_of.append(known)
+            hangs = (record.set, group)
+            self._cluster_of.append(-1 if group is None else self._clusters.setdefault(hangs, len(self._clusters)))
+        return place
+
+    def finish(self, states: Sequence[RunState]) -> Columns:
+        order = sorted(self._keys, key=key_order(self._runs))
+        places = np.argsort([self._keys[key] for key in order]).astype(np.int64)
+        asked, parents = places[np.asarray(self._asked, np.int64)], np.asarray(self._parents, np.int64)
+        clusters, names = np.array(self._cluster_of, np.int64), [parent for _, parent in self._parent_of]
+        fields = {name: _recoded([_of_key(name, key, self._runs) for key in order], asked) for name in _OF_KEY}
+        fields |= {"sample": _recoded(names, parents)}
+        fields |= {"draw": _numbered(self._draws), "epoch": _numbered(self._epochs)}
+        fields |= {name: codes.finish() for name, codes in self._fields.items()}
+        named = [name for name in self._factors if name != LEAK]  # every report goes by it
+        check_names(named, {*fields, *_OWN, *self._facts}, "; --models FILE says more of models")
+        fields = {name: in_order(name, found, self._runs) for name, found in fields.items()}
+        fields |= {name: quartiles(np.asarray(numbers)) for name, numbers in self._numbers.items()}
+        runs = self._runs
+        roles = np.array([runs[key.run].config.role(key.set, key.chain) if key.chain else TREATMENT for key in order])
+        labels = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
+        every = {pool: place for place, pool in enumerate(dict.fromkeys(key.pool or key for key in order))}
+        pools = np.array([every[key.pool or key] for key in order], np.int64)
+        flags = np.asarray(self._flags)
+        scored = flags & (FAILED | UNSCORED) == 0
+        return Columns(
+            question_fields=_tested(fields, self._facts), pools=pools,
+            pooled=_pooled(order, pools, asked[scored], labels[parents[scored]], roles == TREATMENT),
+            null=roles == "null",
+            runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
+            worth={name: np.array(self._worth.pop(name)) for name in self._measures},
+            chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
+            flags={name: flags & 1 << place > 0 for place, name in enumerate(FLAGS)},
+            dropped=dropped_variants(self._runs, order, self._parent_of),
+            sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
+            clusters=labels,
+            corrected=_corrected_sets(parents, self._sets, np.asarray(self._chance)),
+            groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
+            failures=self._failures,
+        )  # fmt: skip
 
 
-def _code(codes: dict[Any, int], value: object) -> int:
-    return codes.setdefault(value, len(codes))
+def _pooled(
+    keys: Sequence[Key], pools: Ints, asked: Ints, clusters: Ints, treatment: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which conditions are a part of what is told over all chains: those that a set declares as its treatment and that
+    were answered for FEW independent questions or groups, or all of its treatment where none was."""
+    sizes = np.array([len(np.unique(clusters[asked == place])) for place in range(len(keys))], np.int64) * treatment
+    largest = np.zeros(len(keys), np.int64)
+    np.maximum.at(largest, pools, sizes)
+    return treatment & ((sizes >= FEW) | (largest[pools] < FEW))
+
+
+def _corrected_sets(parents: Ints, sets: Sequence[int], chance: Floats) -> NDArray[np.bool_]:
+    """Of each parent whether guessing earns otherwise at some answers than at others to one question of its set."""
+    low, high = np.full(len(sets), np.inf), np.full(len(sets), -np.inf)
+    told = ~np.isnan(chance)
+    np.minimum.at(low, parents[told], chance[told])
+    np.maximum.at(high, parents[told], chance[told])
+    of = np.asarray(sets, np.int64)
+    differing = np.bincount(of, high > low + SAME, int(of.max(initial=0)) + 1)
+    return differing[of] > 0
+
+
+def _tested(fields: Mapping[str, Field], facts: Collection[str]) -> list[str]:
+    """The fields of questions with 2 to MOST_TESTED values."""
+    named = [name for name in fields if name in ALWAYS or name not in (*_OWN, *NAMES, *facts)]
+    return [name for name in named if 2 <= len({*fields[name].values} - {NOT_GIVEN}) <= MOST_TESTED]
+
+
+def _numbered(numbers: array[int]) -> Field:
+    """Whole numbers as a field."""
+    values, codes = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
+    return Field([str(value) for value in values.tolist()], codes)
+
+
+class _Codes:
+    """The values of a factor as records come, of which the first ones, before it was known, have none."""
+
+    def __init__(self, before: int = 0) -> None:
+        self._values, self._codes = dict[str, int](), array("i")
+        if before:
+            self._values[NOT_GIVEN] = 0
+            self._codes.extend([0] * before)
+
+    def add(self, value: str) -> None:
+        self._codes.append(self._values.setdefault(value, len(self._values)))
+
+    def finish(self) -> Field:
+        return Field([*self._values], np.asarray(self._codes, np.int64))
+
+
+def _recoded(values: Sequence[str], codes: Ints) -> Field:
+    """Values, some of which are equal, by their indices, as a field of which none are."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return Field([*places], np.array([places[value] for value in values], np.int64)[codes])
+
+
+def _of_key(name: str, key: Key, runs: Mapping[str, RunFolder]) -> str:
+    if name == "run":
+        return key.run or runs[key.run].name
+    return str(getattr(key, name)) or NOT_GIVEN
+
+
+def _check(run: RunFolder, record: Record, score: Score) -> None:
+    """Raise InputError for a score that no scorer may give."""
+    value = score.value if score.status == "ok" else 0.0
+    if value is None or not 0 <= value <= 1:
+        raise InputError(run.folder, None, f"sample {record.sample} has the score {value}: a scorer must give 0 to 1")
+    if not 0 < score.weight < float("inf"):
+        raise InputError(run.folder, None, f"sample {record.sample} weighs {score.weight}: a weight must be positive")
+
+
+def named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
+    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no name.
+
+    Raises UserError for no run, and for one that is given twice.
+    """
+    if not runs:
+        raise UserError("no run is given: name the folder that `mmdyn eval -o` made")
+    folders = [run.folder.resolve() for run in runs]
+    for place, folder in enumerate(folders):
+        if folder in folders[:place]:
+            raise UserError(f"the run {runs[place].folder} is given twice: give each run once")
+    if len(runs) == 1:
+        return {"": runs[0]}
+    short = len({run.name for run in runs}) == len(runs)
+    return {run.name if short else str(run.folder): run for run in runs}
+
+
+def key_order(runs: Mapping[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
+    """Runs, models and hints as they were given; standard before dynamic, all chains last; contexts by what should
+    help, direct first."""
+    names = list(runs)
+    labels = [entry.label for run in runs.values() for entry in run.config.models]
+    asked = [condition.context for run in runs.values() for condition in run.config.conditions]
+
+    def order(key: Key) -> tuple[object, ...]:
+        model = labels.index(key.model) if key.model in labels else len(labels)
+        context = asked.index(key.context) if key.context in asked else len(asked)
+        chain = (key.variant != "standard", key.chain == POOLED, key.chain)
+        style = (key.style != "direct", key.style, Shots.parse(key.shots).k, key.shots)
+        contexts = (place_of(key.context), context, key.context)
+        return (names.index(key.run), model, key.model, key.set, *chain, *contexts, *style)
+
+    return order
 
 
 def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[str, ...], Ints]:
     """Records by their values of some factors, in the values' order."""
-    fields = [columns.fields[axis] for axis in axes]
+    fields = [columns.field(axis) for axis in axes]
     if not fields or not len(records):
         return {} if fields else {(): records}
     sizes = [len(field.values) for field in fields]
@@ -176,26 +493,75 @@ def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[st
 
 
 def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
-    """The parents of some records."""
+    """The parents of some records. Over several chains each chain weighs the same, whatever number of parents has it,
+    so that the mean is that of the chains' means."""
     values, weights = columns.worth[measured][:, records]
     told = ~np.isnan(values)
     kept = records[told]
-    many = int(columns.asked.max(initial=0)) + 1
-    each, found = columns.parents[kept].astype(np.int64) * many + columns.asked[kept], list[Floats]()
-    for column in (values[told], columns.chance[kept]):
-        keys, means, worth = group_means(each, column, weights[told])
-        ids, over_chains, parent_weights = group_means(keys // many, means, worth)
-        found.append(over_chains)
-    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS}
-    bounded = counts.pop("bounded") > 0
-    return Cell(ids, ids, found[0], parent_weights, found[1], counts, bounded, np.unique(columns.parents[records]))
+    least = least_corrected(columns.chance[kept]) if measured == "corrected" else np.zeros(len(kept))
+    waits = columns.flags["waits"][kept] & MEASURES[measured].judged
+    low, high = np.where(waits, least, values[told]), np.where(waits, 1.0, values[told])
+    many = len(columns.keys)
+    each = columns.parents[kept] * many + columns.asked[kept]
+    keys, _, worth = group_means(each, weights[told], weights[told])
+    shares, chains = _shares(columns, keys, worth)
+    pools, places = np.unique(keys // many * many + columns.pools[keys % many], return_inverse=True)
+    total = np.bincount(places, shares, len(pools)).astype(np.float64)
+    ids, _, parent_weights = group_means(pools // many, total, total)
+
+    def averaged(column: Floats) -> Floats:
+        means = group_means(each, column, weights[told])[1]
+        return group_means(pools // many, np.bincount(places, shares * means, len(pools)) / total, total)[1]
+
+    found = averaged(values[told])
+    ends = (averaged(low), averaged(high)) if waits.any() else (found, found)
+    return Cell(
+        ids, ids, found, parent_weights, averaged(columns.chance[kept]), np.minimum(averaged(least), found), *ends,
+        counts_of(columns, records), np.unique(columns.parents[records]), chains,
+    )  # fmt: skip
 
 
-def records_where(columns: Columns, where: dict[str, tuple[str, ...]]) -> tuple[Ints, str]:
+def record_weights(columns: Columns, measured: str, records: Ints) -> Floats:
+    """A weight of each of some records that have a value, with which their weighted mean is that of their cell."""
+    weights, many = columns.worth[measured][1][records], len(columns.keys)
+    each = columns.parents[records] * many + columns.asked[records]
+    keys, places, counts = np.unique(each, return_inverse=True, return_counts=True)
+    total = np.bincount(places, weights)
+    shares, _ = _shares(columns, keys, total / counts)
+    found: Floats = (shares / total)[places] * weights
+    return found
+
+
+def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
+    """What each parent under each condition weighs, and the most chains that are pooled.
+
+    W_c is the sum of the weights of chain c, C the number of chains that are pooled, and S the sum of the parents' mean
+    weights; under chain c a parent weighs w S / (C W_c), which is w where there is one chain.
+    """
+    many = len(columns.keys)
+    asked = keys % many
+    pools = columns.pools[asked]
+    sums = np.bincount(asked, worth, many)
+    counts = np.bincount(columns.pools[np.unique(asked)], minlength=many)
+    most = int(counts.max(initial=1))
+    if most == 1:
+        return worth, most
+    each, mean_worth, _ = group_means(pools * len(columns.names) + keys // many, worth, np.ones(len(worth), np.float64))
+    total = np.bincount(each // len(columns.names), mean_worth, many)
+    return worth * total[pools] / (counts[pools] * sums[asked]), most
+
+
+def counts_of(columns: Columns, records: Ints) -> dict[str, int]:
+    """How many of some records have each flag but `waits`, and how many have an answer that is scored."""
+    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "waits"}
+    return {"answers": len(records) - counts["failed"] - counts["unscored"], **counts}
+
+
+def records_where(columns: Columns, where: Mapping[str, tuple[str, ...]]) -> tuple[Ints, str]:
     """The records that have these values, and what is missing where there are none."""
     keep, said = np.ones(len(columns.parents), np.bool_), ""
     for name, wanted in where.items():
-        field = columns.fields[name]
+        field = columns.field(name)
         keep &= np.isin(field.codes, [place for place, value in enumerate(field.values) if value in wanted])
         if not said and not keep.any():
             said = f"no record has {name} = {' or '.join(wanted)} here (there is {', '.join(field.values[:20])})"

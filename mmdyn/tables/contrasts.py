@@ -1,79 +1,107 @@
-"""Contrasts: conditions that differ in one factor, compared pair by pair over the parents that both have."""
+"""Contrasts: conditions that differ in one factor, compared pair by pair over the questions that both have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec import Struct, structs
-from numpy.typing import NDArray
+from msgspec.structs import replace
 
-from mmdyn.record import Contrast
+from mmdyn.errors import PluginError
 from mmdyn.shots import Shots
-from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm, paired_difference
-from mmdyn.tables.breakdown import cells_of
-from mmdyn.tables.contexts import BASES, are_compared, fields_of, lays_knowledge, leak_field, place_of
-from mmdyn.tables.differing import differing
-from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
-from mmdyn.tables.scale import Scaled, on_scale
-from mmdyn.tables.strengths import weakness
+from mmdyn.stats import Ints
+from mmdyn.table import Contrasts
+from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.tables.columns import FORM, NOT_RECORDED, PICTURES, TURNS, Columns
+from mmdyn.tables.contexts import BASES, LEAK, LEAKING, are_compared, lays_knowledge, place_of
+from mmdyn.tables.factors import changed
+from mmdyn.tables.keys import Key
+from mmdyn.tables.pairing import READ, Pair
+from mmdyn.tables.scores import conditions_of, laid_field, values_of
 from mmdyn.work import RunConfig
 
-FACTORS = (*BASES, "model", "run")
+COMPARED = (*BASES, "model", "run")
+"""The factors of which values are compared, in the order of a report."""
+
+CHANGES = {"image": {PICTURES}, "text": {FORM}, "both": {PICTURES, FORM}, "nothing": set[str]()}
+"""What operators of each kind are there to change."""
+
+INSTRUCTION, INSTRUCTION_UNKNOWN = "instruction", "instruction (not recorded)"
 
 
-class Pair(NamedTuple):
-    """Two conditions to compare: b against a."""
+class Sides(NamedTuple):
+    """Two conditions that differ in a factor: b is compared with a."""
 
     factor: str
     a: Key
     b: Key
 
-
-class Sides(Struct, frozen=True):
-    """What tells contrasts apart: the model (empty where models are compared), the set, the factor and its levels, and
-    the factors that both sides share."""
-
-    model: str
-    set: str
-    factor: str
-    a: str
-    b: str
-    held: dict[str, str]
-
-
-class Paired(NamedTuple):
-    """The parents that both conditions have, with their values in [0, 1] and weights.
-
-    `asked` are all parents that either was asked. records: the parent of each record of either that `failed`, and of
-    the compared ones that `needs_judge` or is `bounded`, as Scores have them. note: what a reader must know of the
-    pair. comparable: whether it can be compared at all. scaled: what its difference is of.
-    """
-
-    parents: Ints
-    a: Floats
-    b: Floats
-    weights: Floats
-    asked: Ints
-    records: dict[str, Ints]
-    note: str
-    comparable: bool
-    scaled: Scaled
+    def factors(self) -> dict[str, str]:
+        """What a row is called: what both share, the factor, and its two values. Of several runs the names of those
+        that the two are of."""
+        held = {name: value for name, value in self.b.factors.items() if name != self.factor}
+        run = {}
+        if self.a.run and self.factor != "run":
+            run = {"run": self.a.run if self.a.run == self.b.run else f"{self.a.run}, {self.b.run}"}
+        model = {} if self.factor == "model" else {"model": self.a.model}
+        values = {side: str(getattr(key, self.factor)) for side, key in (("a", self.a), ("b", self.b))}
+        return {**run, **model, "set": self.a.set, "factor": self.factor, **values, **held}
 
 
-Delta: TypeAlias = dict[str, Any]
-"""b - a over n pairs, by a Contrast's names of numbers. A number is None where `note` says why."""
+def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
+    """The rows of every pair of conditions; of each value of a field where it is broken down by one."""
+    columns, conditions = block.columns, conditions_of(block)
+    for sides in find_sides(list(conditions)):
+        if part.factors and sides.factor not in part.factors:
+            continue
+        a, b = (conditions[key] for key in sides[1:])
+        pair = Pair.of(block._replace(front=sides.factors()), a, b)
+        if sides.factor not in ("variant", "run"):
+            pair = pair._replace(note="")  # other factors ask the same questions
+        note, comparable = _comparable(columns, sides, conditions)
+        names, notes = ("a", "b"), [note] * bool(note)
+        if not part.by:
+            differs = _differing(columns, sides, a, b)
+            yield from pair.rows((), (), names, notes, differs, comparable=comparable)
+            yield from _read_rows(block._replace(front=sides.factors()), pair) if comparable else ()
+            continue
+        field = laid_field(columns, part.by, a, b)
+        asked = np.union1d(columns.parents[a], columns.parents[b])
+        values = values_of(part.by, field, asked)
+        if part.by == LEAK and not {*LEAKING} & {value for value, _ in values}:
+            continue
+        for value, code in values:
+            own = pair.only(field.codes == code)
+            yield from own.rows((part.by,), (value,), names, notes, comparable=comparable)
 
 
-def find_pairs(keys: Sequence[Key]) -> list[Pair]:
+def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
+    """Where some replies were not read, the share of these on each side, and the difference over the answers that were
+    read."""
+    columns = block.columns
+    shares = [pair.unread(records) for records in pair.records]
+    if not any(shares):
+        return
+    for side, share in zip(("unread a", "unread b"), shares, strict=True):
+        yield block.row((), (), side, round(share, 6), unit="share"), None
+    read = ~(columns.flags["unparsed"] | columns.flags["refused"])
+    own = Pair.of(block, *(records[read[records]] for records in pair.records))
+    if found := own.difference():
+        unit, found = block.difference_unit, found.rounded
+        more: dict[str, Any] = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
+        yield block.row((), (), READ, found.value, ci95=found.ci95, **more), None
+
+
+def find_sides(keys: Sequence[Key]) -> list[Sides]:
     """Every pair of conditions that differ in one factor, of keys in reporting order.
 
     With several runs a pair lies within one run; across runs only where no run has both conditions.
     """
-    pairs = list[Pair]()
-    for factor in FACTORS:
+    pairs = list[Sides]()
+    for factor in COMPARED:
         alike = dict[Key, list[Key]]()
         for key in keys:
             alike.setdefault(_without(key, factor), []).append(key)
@@ -82,63 +110,19 @@ def find_pairs(keys: Sequence[Key]) -> list[Pair]:
     return pairs
 
 
-def pair_up(table: Table, pair: Pair) -> Paired:
-    """Match the parents of two conditions."""
-    a, b = table.scores[pair.a], table.scores[pair.b]
-    parents, in_a, in_b = np.intersect1d(a.parents, b.parents, assume_unique=True, return_indices=True)
-    weights = (a.weights[in_a] + b.weights[in_b]) / 2
-    records = {name: np.concatenate((a.records[name], b.records[name])) for name in a.records}
-    compared = {name: records[name][np.isin(records[name], parents)] for name in ("needs_judge", "bounded")}
-    lacking = np.concatenate([table.asked[key].lacking(parents) for key in (pair.a, pair.b)])
-    both = {"failed": records["failed"], **compared, "variants_left_out": lacking}
-    asked = np.union1d(a.asked, b.asked)
-    scaled, (note, comparable) = on_scale(a, in_a, b, in_b), _comparable(table, pair)
-    told = scaled.note if pair.factor in ("variant", "run") else ""  # other factors ask the same questions
-    note = "; ".join(filter(None, (note, told))) if comparable else note
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, note, comparable, scaled)
-
-
-def compare(table: Table) -> list[Contrast]:
-    """Every contrast. Holm's adjustment is over all of them; the cells of all breakdowns are a family of their own."""
-    everywhere, found = np.ones(len(table.names), np.bool_), list[tuple[Sides, Delta, dict[str, dict[str, Delta]]]]()
-    for pair in find_pairs(list(table.scores)):
-        paired = pair_up(table, pair)
-        # Between contexts it is told unasked whether they hold the answer.
-        leaks = leak_field(table, pair.a, pair.b) if pair.factor == "context" else {}
-        fields = fields_of(table, pair.a, pair.b) | leaks
-        by: dict[str, dict[str, Delta]] = {name: {} for name in fields}
-        for name, value, keep in cells_of(fields, paired.asked):
-            by[name][value] = _delta(table, paired, keep)
-        whole = _delta(table, paired, everywhere) | {"differs": differing(table, *pair)}
-        found.append((sides(table, pair), whole, by))
-    _adjust([whole for _, whole, _ in found])
-    _adjust([cell for *_, by in found for cells in by.values() for cell in cells.values()])
-    return [Contrast(**structs.asdict(about), **whole, by=by) for about, whole, by in found]
-
-
-def sides(table: Table, pair: Pair) -> Sides:
-    """What a pair is called; of several runs the names of those that it lies in are among what is held."""
-    factor, a, b = pair
-    held = {name: value for name, value in b.factors.items() if name != factor}
-    if len(table.runs) > 1 and factor != "run":
-        held["run"] = a.run if a.run == b.run else f"{a.run}, {b.run}"
-    model = "" if factor == "model" else a.model
-    return Sides(model, a.set, factor, getattr(a, factor), getattr(b, factor), held)
-
-
 def _without(key: Key, factor: str) -> Key:
     blank = dict.fromkeys(("run", factor, "chain") if factor == "variant" else ("run", factor), "")
-    return structs.replace(key, **blank)
+    return replace(key, **blank)
 
 
-def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
+def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Sides]:
     levels = dict[tuple[str, str], list[Key]]()
     for key in group:
         levels.setdefault((getattr(key, factor), key.chain), []).append(key)
     for first, second in combinations(sorted(levels, key=lambda level: _place(factor, level[0])), 2):
         a, b = first[0], second[0]
         if _are_compared(factor, a, b):
-            pairs = [Pair(factor, one, other) for one in levels[first] for other in levels[second]]
+            pairs = [Sides(factor, one, other) for one in levels[first] for other in levels[second]]
             yield from [pair for pair in pairs if pair.a.run == pair.b.run] or pairs
 
 
@@ -154,29 +138,37 @@ def _place(factor: str, level: str) -> tuple[int, ...]:
     return place_of(level) if factor == "context" else (level != BASES.get(factor, level),)
 
 
-def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
-    """What a reader must know of a pair, and whether it can be compared at all."""
-    a, b = (table.runs[key.run].config for key in (pair.a, pair.b))
+def _comparable(columns: Columns, sides: Sides, keys: Sequence[Key] | dict[Key, Ints]) -> tuple[str, bool]:
+    """What a reader must know of two conditions, and whether they can be compared at all."""
+    a, b = (columns.runs[key.run].config for key in sides[1:])
     if a.scorer != b.scorer:
         return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
-    dynamic = "dynamic" in (pair.a.variant, pair.b.variant)
-    one, other = (_versions(run, pair.a.set, dynamic=dynamic) for run in (a, b))
+    dynamic = "dynamic" in (sides.a.variant, sides.b.variant)
+    one, other = (_versions(run, sides.a.set, dynamic=dynamic) for run in (a, b))
     asked = {
         "versions of the set": one and other and one != other,
         "prompts": a.prompts != b.prompts,
         "numbers of epochs": a.epochs != b.epochs,
     }
     differing = " and ".join(name for name, differs in asked.items() if differs)
-    knowledge = all(lays_knowledge(key.context) for key in (pair.a, pair.b)) and a.knowledge != b.knowledge
-    weak = weakness(table.runs[pair.b.run], pair.b, list(table.scores)) if pair.factor == "variant" else ""
+    knowledge = all(lays_knowledge(key.context) for key in sides[1:]) and a.knowledge != b.knowledge
+    weak = _weakness(b, sides.b, list(keys)) if sides.factor == "variant" else ""
     notes = {
         "the runs laid other knowledge beside the questions": knowledge,
-        "the runs showed other examples": BASES["shots"] not in (pair.a.shots, pair.b.shots)
+        "the runs showed other examples": BASES["shots"] not in (sides.a.shots, sides.b.shots)
         and a.examples != b.examples,
         f"the runs asked different {differing}": differing,
         weak: weak,
     }
     return "; ".join(note for note, holds in notes.items() if holds), True
+
+
+def _weakness(run: RunConfig, key: Key, keys: Sequence[Key]) -> str:
+    """Which chains of a dynamic condition are weak, for a note; empty where none is."""
+    chains = {one.chain for one in key.members(keys)}
+    entries = [entry.strength for entry in run.sets if entry.root == key.set]
+    weak = {chain for strength in entries for chain, far in strength.items() if far.weak and chain in chains}
+    return f"weak variants ({', '.join(sorted(weak))})" if weak else ""
 
 
 def _versions(run: RunConfig, root: str, *, dynamic: bool) -> set[str]:
@@ -185,34 +177,53 @@ def _versions(run: RunConfig, root: str, *, dynamic: bool) -> set[str]:
     return {entry.answers or entry.digest for entry in entries}
 
 
-def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
-    """The difference over some parents; `keep` says so for every parent."""
-    (scale, a, b, least, _), inside = paired.scaled, keep[paired.parents]
-    inside &= ~np.isnan(a + b)
-    counts = {name: int(keep[records].sum()) for name, records in paired.records.items()}
-    note = "; ".join(filter(None, (paired.note, BY_RULES if counts.pop("bounded") else "")))
-    n, untested = int(inside.sum()), dict.fromkeys(("delta", "ci95", "p", "p_adjusted"))
-    left_out = int(keep[paired.asked].sum()) - n
-    found: Delta = {"n": n, "left_out": left_out, **counts, **untested, "method": "", "note": note}
-    found |= {"scale": scale, "raw_delta": None}
-    if not paired.comparable:
-        return found
-    if not n:
-        nothing = (
-            "guessing earns all on one side"
-            if keep[paired.parents].any()
-            else "no parent was answered under both conditions"
-        )
-        return found | {"note": nothing}
-    weights, bound = paired.weights[inside], 1 - float(least[inside].min())
-    delta = paired_difference((b - a)[inside], weights, table.clusters[paired.parents[inside]], bound).rounded
-    raw = round(float(np.average((paired.b - paired.a)[inside], weights=weights)), 6)
-    told = {"delta": delta.value, "ci95": delta.ci95, "method": delta.method, "raw_delta": raw + 0.0}
-    if delta.p is None:
-        return found | told | {"note": "; ".join(filter(None, (note, TOO_FEW_NOTE)))}
-    return found | told | {"p": p_digits(delta.p)}
+def _differing(columns: Columns, sides: Sides, a: Ints, b: Ints) -> tuple[str, ...]:
+    """What else differs between two sides, beside the factor, by what was asked: the instruction, the form (task type),
+    the number of turns, the pictures. What a chain is there to change is left out, and what a record does not say."""
+    told = "" if sides.factor == "style" else _instruction(columns, sides.a, sides.b)
+    variant = sides.factor == "variant"
+    declared = _declared(columns, b) if variant else set()
+    differ = _has_others if variant else _share_none
+    kinds = [kind for kind in (FORM, TURNS, PICTURES) if kind not in declared]
+    found = [kind for kind in kinds if differ(*(_codes(columns, kind, side) for side in (a, b)))]
+    return (*filter(None, (told,)), *found)
 
 
-def _adjust(family: Sequence[Delta]) -> None:
-    for delta, p in zip(family, holm([delta["p"] for delta in family]), strict=True):
-        delta["p_adjusted"] = None if p is None else p_digits(p)
+def _declared(columns: Columns, records: Ints) -> set[str]:
+    """What the chains of some records are there to change: operators of pictures the pictures, those of text the
+    form."""
+    chains = {columns.keys[place].chain for place in np.unique(columns.asked[records]).tolist()}
+    found = set[str]()
+    for chain in chains:
+        with suppress(PluginError):  # of an operator that is not installed here nothing is known
+            found |= CHANGES[changed(chain)]
+    return found
+
+
+def _codes(columns: Columns, kind: str, records: Ints) -> Ints:
+    """Each parent with each code that its answered records have, as one number."""
+    codes = columns.sides[kind][records]
+    kept = ~(columns.flags["failed"] | columns.flags["unscored"])[records] & (codes != NOT_RECORDED)
+    return np.unique((columns.parents[records[kept]] << 32) | codes[kept])
+
+
+def _has_others(a: Ints, b: Ints) -> bool:
+    """Whether b has a code that a lacks, of a parent of both."""
+    return bool(np.isin(np.setdiff1d(b, a) >> 32, a >> 32).any())
+
+
+def _share_none(a: Ints, b: Ints) -> bool:
+    """Whether a parent of both has no code in common. Where one side lacks some variants that alone is no
+    difference."""
+    both = np.intersect1d(a >> 32, b >> 32)
+    return len(np.setdiff1d(both, np.intersect1d(a, b) >> 32)) > 0
+
+
+def _instruction(columns: Columns, a: Key, b: Key) -> str:
+    """Whether a and b, which share a style, were told to reply in other words; in the base form nobody is told."""
+    if Shots.parse(a.shots).base != Shots.parse(b.shots).base:
+        return INSTRUCTION
+    one, other = (columns.runs[key.run].config.instruction(key.context, key.style) for key in (a, b))
+    if one == other and (one is not None or a.context == b.context):
+        return ""
+    return INSTRUCTION_UNKNOWN if None in (one, other) else INSTRUCTION

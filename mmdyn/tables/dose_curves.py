@@ -25,9 +25,9 @@ from mmdyn.table import Curves
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
 from mmdyn.tables.forms import Forms, forms_of
-from mmdyn.tables.pairing import difference_row, only
-from mmdyn.tables.results import BY_RULES, NOT_GIVEN
-from mmdyn.tables.rows import TOTAL
+from mmdyn.tables.keys import NOT_GIVEN
+from mmdyn.tables.pairing import difference_row
+from mmdyn.tables.rows import TOTAL, WAITING
 
 STANDARD, OPERATOR, LEVEL, DOSE = "standard", "operator", "level", "dose"
 ALPHA = 0.05
@@ -74,7 +74,7 @@ def _curve(
         note = NO_PARENT if measure else NO_DOSE
         yield block.row(axes, of_all, "area", None, note=note, **more), None
         return
-    note = "; ".join([MEASURES[measure], *[forms.note] * bool(forms.note), *[BY_RULES] * forms.lower])
+    note = "; ".join([MEASURES[measure], *[forms.note] * bool(forms.note), *[WAITING] * forms.waits])
     scaled = block._replace(measured="corrected") if forms.scale == "corrected" else block
     x = np.array([0.0, *(doses[chain] for chain in order)])
     told = dict(zip((STANDARD, *order), x.tolist(), strict=True))
@@ -83,7 +83,7 @@ def _curve(
     yield difference_row(scaled, axes, of_all, trend, [note], quantity=f"slope per {STEP} of dose", **more), None
     yield scaled.row(axes, of_all, "half dose", **_half_row(half_of(forms, x, fit), x[-1]), unit=DOSE, **more), None
     whole = scaled.cell(standard)
-    whole = only(whole, np.searchsorted(whole.parents, forms.parents))
+    whole = whole.only(np.searchsorted(whole.parents, forms.parents))
     area = whole._replace(values=forms.values @ area_weights(x))
     yield scaled.mean_row(axes, of_all, "area", area, **more), area
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import nan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,11 +16,14 @@ from mmdyn.errors import InputError, unreadable
 from mmdyn.plugins import ALIASES, resolve
 from mmdyn.record import Record
 from mmdyn.sample import CHOICE_TYPES, Sample
-from mmdyn.stats import Floats
+from mmdyn.stats import Floats, Ints
 from mmdyn.tables.breakdown import reading_order
 from mmdyn.tables.contexts import BASES, place_of
-from mmdyn.tables.results import NOT_GIVEN, Field
+from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.work import RunFolder
+
+MAX_VALUES = 1000
+"""Values of a factor, at most."""
 
 ModelFacts: TypeAlias = Mapping[str, Mapping[str, str]]
 """Factors that a user gave of models: for each, the value by the model's plain name."""
@@ -43,24 +46,26 @@ RUNG = "rung"
 """The field that says what of a triplet a question is: origin, perception or knowledge (MMEvalPro)."""
 
 
+class Field(NamedTuple):
+    """The values of a factor, and each record's (or parent's) index among them."""
+
+    values: list[str]
+    codes: Ints
+
+
 def _picked(record: Record) -> object:
     read = record.score.extracted if record.score else None
     return NOT_GIVEN if read is None else "".join(map(str, read)) if isinstance(read, list | tuple) else read
 
 
 OF_RECORD: dict[str, Callable[[Record], object]] = {
-    "model": lambda record: record.model,
-    "set": lambda record: record.set,
-    "sample": lambda record: record.parent,
     "draw": lambda record: record.draw,
     "epoch": lambda record: record.epoch,
     "mode": lambda record: record.condition.mode,
     "changed": lambda record: changed(record.condition.chain),
     PICKED: _picked,
-    RUNG: lambda record: record.fields.get(RUNG, NOT_GIVEN),
 }
-"""Factors of a record beside those of its condition (FACTORS), its run, its fields and what a breakdown knows.
-`changed`: what its chain changes."""
+"""Factors of a record beside those of its condition and its fields. `changed`: what its chain changes."""
 
 OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
     "options": lambda sample: len(sample.options) or NOT_GIVEN,
@@ -114,6 +119,8 @@ def quartiles(numbers: Floats) -> Field:
 
 def in_order(name: str, field: Field, runs: dict[str, RunFolder]) -> Field:
     """The same with its values in order: models and runs as they were given, contexts by what should help."""
+    if len(field.values) > MAX_VALUES:
+        return field
     asked = [condition.context for run in runs.values() for condition in run.config.conditions]
     given: dict[str, Sequence[str]] = {
         "model": [entry.label for run in runs.values() for entry in run.config.models],

@@ -1,110 +1,135 @@
-"""Flips: samples that one of two contrasted conditions has right and the other wrong, with what was asked and
-answered."""
+"""Flips: the questions that a chain turned from right to wrong or back, with what was expected and what was read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Literal
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from msgspec import Struct
-from msgspec.structs import asdict
+import numpy as np
 
-from mmdyn.keys import Json
-from mmdyn.record import Record, Status
-from mmdyn.sample import Answer, Sample
-from mmdyn.tables.contrasts import Pair, Sides, find_pairs, pair_up, sides
-from mmdyn.tables.results import Key, Table, sample_of
-from mmdyn.work import Reader, RunFolder
+from mmdyn.keys import Json, canonical
+from mmdyn.record import Record
+from mmdyn.sample import Answer, Sample, from_json
+from mmdyn.stats import Ints
+from mmdyn.table import Flips
+from mmdyn.tables.blocks import Block, Numbered, RowWatcher
+from mmdyn.tables.contrasts import Sides, find_sides
+from mmdyn.tables.keys import POOLED, Key
+from mmdyn.tables.labels import ARROW
+from mmdyn.tables.pairing import EVEN
+from mmdyn.tables.rows import Row
+from mmdyn.tables.scores import conditions_of
+from mmdyn.work import SAMPLE, Reader, RunFolder
 
-EVEN = 0.5
-"""A parent is right where its mean score is above this, wrong where it is below, and neither at it."""
+TO_WRONG, TO_RIGHT = "right to wrong", "wrong to right"
+LONGEST_QUESTION, LONGEST_ANSWER = 40, 24
+"""Characters that are shown."""
 
-Direction = Literal["right to wrong", "wrong to right"]
-
-
-class FlippedReply(Struct, frozen=True):
-    """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer,
-    `needs_judge` as a Score has it."""
-
-    sample: str
-    status: Status
-    score: float | None
-    extracted: Json
-    expected: Answer
-    pictures: tuple[str, ...]
-    needs_judge: bool
+NOTHING = "nothing"
 
 
-class Flip(Sides, frozen=True):
-    """A parent that went from right to wrong, or back, between the conditions a and b; scores are means in [0, 1]."""
+class _Flip(NamedTuple):
+    """A question that a chain turned: its index, both mean scores, and the records of both sides."""
 
-    direction: Direction
-    parent: str
-    a_score: float
-    b_score: float
-    a_replies: tuple[FlippedReply, ...]
-    b_replies: tuple[FlippedReply, ...]
+    sides: Sides
+    parent: int
+    scores: tuple[float, float]
+    records: tuple[Ints, Ints]
 
 
-def find_flips(table: Table) -> list[Flip]:
-    """The flips of every contrast, contrast by contrast, losses first. Reads the records once more.
+class FlipWatcher(RowWatcher):
+    """Which sample each record is of, and what was read in its reply."""
 
-    Raises InputError where a flipped sample is not in the run's store.
-    """
-    found = [(pair, _flipped(table, pair)) for pair in find_pairs(list(table.scores))]
-    wanted = dict[Key, set[tuple[str, str]]]()
-    for pair, parents in found:
-        for key in (*pair.a.members(table.scores), *pair.b.members(table.scores)):
-            wanted.setdefault(key, set()).update((key.set, table.names[place]) for place, _, _ in parents)
-    replies = _replies(table, wanted)
-    return [_flip(table, pair, parent, replies) for pair, parents in found for parent in parents]
+    def __init__(self, part: Flips, runs: Mapping[str, RunFolder]) -> None:
+        self._samples, self._sample = dict[tuple[str, str], int](), array("i")
+        self._answers, self._read = dict[str, int](), array("i")
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Note the record."""
+        self._sample.append(self._samples.setdefault((run, record.digest), len(self._samples)))
+        read = NOTHING if record.score is None or record.score.extracted is None else _spelt(record.score.extracted)
+        self._read.append(self._answers.setdefault(_line(read, LONGEST_ANSWER), len(self._answers)))
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """Two rows of each question and chain: the mean score of the standard question, and of its variants, of which
+        `n` were answered. Of a chain losses stand first."""
+        found = list(_flips(block))
+        digests, samples = [*self._samples], dict[int, Sample]()
+        wanted = {int(self._sample[place]) for flip in found for side in flip.records for place in side.tolist()}
+        for name, run in block.columns.runs.items():
+            with Reader(run.records_folder) as reader:
+                for place in (place for place in wanted if digests[place][0] == name):
+                    if stored := reader.get(SAMPLE, digests[place][1]):
+                        samples[place] = from_json(stored, Sample)
+        for flip in found:
+            yield from self._rows(block, flip, samples)
+
+    def notes(self, rows: Sequence[Row]) -> Sequence[str]:
+        """How many there are of each kind."""
+        ways = Counter(row.factors["direction"] for row in rows if row.quantity == "a score")
+        return [", ".join(f"{number} {way}" for way, number in ways.items()) or "no question was turned"]
+
+    def _rows(self, block: Block, flip: _Flip, samples: dict[int, Sample]) -> Iterator[Numbered]:
+        columns, answers = block.columns, [*self._answers]
+        known = [[samples.get(self._sample[place]) for place in side.tolist()] for side in flip.records]
+        expected = [", ".join(dict.fromkeys(_expected(one) for one in side if one)) for side in known]
+        read = [
+            ", ".join(dict.fromkeys(answers[self._read[place]] for place in side.tolist())) for side in flip.records
+        ]
+        scores = columns.worth["score"][0][flip.records[1]]
+        lost = flip.scores[0] > flip.scores[1]
+        turned = int((scores < EVEN).sum() if lost else (scores > EVEN).sum())
+        told = {
+            "direction": TO_WRONG if lost else TO_RIGHT,
+            "question": columns.names[flip.parent],
+            "variants": f"{turned} of {len(scores)} {'wrong' if lost else 'right'}",
+            "expected": f" {ARROW} ".join(dict.fromkeys(expected)),
+            "read": f" {ARROW} ".join(read),
+            "asked": next((_line(one.question, LONGEST_QUESTION) for one in known[0] if one), ""),
+        }
+        here = block._replace(front={**flip.sides.factors(), **told})
+        for quantity, score, records in zip(("a score", "b score"), flip.scores, flip.records, strict=True):
+            yield here.row((), (), quantity, round(score, 6), n=len(records)), None
 
 
-def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
-    paired = pair_up(table, pair)
-    rows = zip(paired.parents.tolist(), paired.a.tolist(), paired.b.tolist(), strict=True)
-    flipped = [row for row in rows if (row[1] - EVEN) * (row[2] - EVEN) < 0]
-    return sorted(flipped, key=lambda row: (row[1] < row[2], table.names[row[0]]))
+def _flips(block: Block) -> Iterator[_Flip]:
+    """The flips of each chain, from standard to dynamic."""
+    conditions, columns = conditions_of(block), block.columns
+    answered = ~(columns.flags["failed"] | columns.flags["unscored"])
+    for sides in find_sides(list(conditions)):
+        if sides.factor != "variant" or sides.b.chain == POOLED:
+            continue
+        records = [conditions[key][answered[conditions[key]]] for key in sides[1:]]
+        a, b = (block.cell(side) for side in records)
+        shared, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
+        before, after = a.values[in_a], b.values[in_b]
+        places = np.flatnonzero((before - EVEN) * (after - EVEN) < 0).tolist()
+        for place in sorted(
+            places, key=lambda place: (before[place] < after[place], columns.names[int(shared[place])])
+        ):
+            own = [side[columns.parents[side] == shared[place]] for side in records]
+            scores = float(before[place]), float(after[place])
+            yield _Flip(sides, int(shared[place]), scores, (own[0], own[1]))
 
 
-def _replies(table: Table, wanted: dict[Key, set[tuple[str, str]]]) -> dict[tuple[Key, str], list[FlippedReply]]:
-    """The answers of the wanted parents, by condition and parent, in the order of samples and epochs."""
-    found = dict[tuple[Key, str], list[tuple[str, int, FlippedReply]]]()
-    for key, record, run, reader in table.records():
-        if (record.set, record.parent) in wanted.get(key, ()) and record.score:
-            reply = _reply(run, record, reader)
-            found.setdefault((key, record.parent), []).append((record.sample, record.epoch, reply))
-    return {key: [reply for *_, reply in sorted(rows, key=lambda row: row[:2])] for key, rows in found.items()}
+def _expected(sample: Sample) -> str:
+    """The right answer, with the text of the option that it is."""
+    right = sample.answer if isinstance(sample.answer, tuple) else ()
+    meant = "; ".join(option.text for option in sample.options if option.label in right and option.text)
+    spelt = _line(_spelt(sample.answer), LONGEST_ANSWER)
+    return f"{spelt} ({_line(meant, LONGEST_ANSWER)})" if meant else spelt
 
 
-def _reply(run: RunFolder, record: Record, reader: Reader) -> FlippedReply:
-    assert record.score is not None
-    sample, score = sample_of(record, run, reader), record.score
-    pictures = tuple(_pictures(run, record.set, sample))
-    return FlippedReply(
-        record.sample, score.status, score.value, score.extracted, sample.answer, pictures, score.needs_judge
-    )
+def _spelt(value: Json | Answer, between: str = ", ") -> str:
+    """What was read or is right: labels and blanks with commas between, spellings of one blank with `or`."""
+    if isinstance(value, list | tuple):
+        return between.join(_spelt(part, " or ") for part in value)
+    return value if isinstance(value, str) else canonical(value).decode()
 
 
-def _pictures(run: RunFolder, root: str, sample: Sample) -> Iterator[str]:
-    """Where the pictures lie: in the first of the set's folders that has them. A picture that is gone says so."""
-    folders = [run.set_folder(entry) for entry in run.config.sets if entry.root == root]
-    for ref in sample.all_images:
-        files = (Path(folder / ref) for folder in folders)
-        yield next((str(file) for file in files if file.is_file()), f"{ref} (no longer there)")
-
-
-def _flip(
-    table: Table, pair: Pair, parent: tuple[int, float, float], replies: dict[tuple[Key, str], list[FlippedReply]]
-) -> Flip:
-    place, a_score, b_score = parent
-    name = table.names[place]
-
-    def of(key: Key) -> tuple[FlippedReply, ...]:
-        return tuple(reply for member in key.members(table.scores) for reply in replies.get((member, name), []))
-
-    direction: Direction = "right to wrong" if a_score > b_score else "wrong to right"
-    found: dict[str, Any] = {"a_score": round(a_score, 6), "b_score": round(b_score, 6)}
-    found |= {"a_replies": of(pair.a), "b_replies": of(pair.b)}
-    return Flip(**asdict(sides(table, pair)), direction=direction, parent=name, **found)
+def _line(text: str, most: int) -> str:
+    """A text on one line, of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"

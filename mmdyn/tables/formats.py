@@ -4,50 +4,142 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Protocol, TextIO
 
 from rich.cells import cell_len
+from rich.console import Console
 
 from mmdyn.frame import Frame
 from mmdyn.html import Html, html_table, markup
-from mmdyn.tables.grid import Grid, grid_of
-from mmdyn.tables.rows import Row, TableRows
-from mmdyn.tables.summary_csv import safe_cell
+from mmdyn.tables.grid import BEST, UNITS, Grid, grid_of
+from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.run_state import RunState
 from mmdyn.tables.terminal import clean, open_console
+
+
+class Tables(Protocol):
+    """What is printed: a report (results.py)."""
+
+    @property
+    def title(self) -> str:
+        """What stands above all of it."""
+        ...
+
+    @property
+    def failed(self) -> int:
+        """How many records failed."""
+        ...
+
+    @property
+    def runs(self) -> list[RunState]:
+        """How far each run is."""
+        ...
+
+    @property
+    def parts(self) -> list[TablePart]:
+        """The tables."""
+        ...
+
+    def rows(self, kind: str, quantity: str = "") -> list[Row]:
+        """The rows of all tables of a kind; of a quantity where one is named."""
+        ...
+
+    def of_parts(self, parts: Sequence[TablePart]) -> Tables:
+        """The same with other tables."""
+        ...
+
+    def to_json(self) -> bytes:
+        """All of it as JSON."""
+        ...
+
 
 STARS = {"": "", "best": "*", "second": "+"}
 MARKDOWN = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
 MARKED = {"": "{}", "best": "<b>{}</b>", "second": "<u>{}</u>"}
 LATEX = {"": "{}", "best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
+SHOWN = "{}: best, {}: second best, each where a paired test tells it apart from the next (Holm, 5 %)"
+"""What a table says of how it marks the best."""
+
 ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`["} | {"<": "&lt;"})
 TEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "\N{EN DASH}": "--"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "|": r"\textbar{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "\N{EN DASH}": "--", "\N{EM DASH}": "---", "\u2212": "$-$"}
+    | {"\N{RIGHTWARDS ARROW}": r"$\rightarrow$", "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$", "\u2264": r"$\leq$"}
+    | {"\N{MULTIPLICATION SIGN}": r"$\times$", "\N{PLUS-MINUS SIGN}": r"$\pm$", "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}"}
 )
+MINUS = re.compile(r"(?<![\w.+-])-(?=[\d ])")
+BEYOND_LATIN = re.compile(r"[^\u0000-\u024f\u2010-\u2026\u2190-\u21ff\u2200-\u22ff]")
+"""What pdfLaTeX's usual fonts do not have."""
+
+
+GAP, NARROWEST = 2, 12
+"""Blanks between columns, and what a label has at least where there is little room."""
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What makes a spreadsheet take a cell for a formula, or for two cells."""
 
 
 def _text(grid: Grid) -> Iterator[str]:
-    """A table in columns, in several pieces where it is wider than the terminal (or PLAIN_WIDTH)."""
+    """A table in columns, in several pieces where it is wider than the terminal (or PLAIN_WIDTH); labels that take too
+    much of that are broken."""
     words = [grid.heads, *([word.text + STARS[word.mark] for word in line] for line in grid.lines)]
     table = [[clean(word).plain for word in line] for line in words]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
-    labels, rest = list(range(grid.labels)), list(range(grid.labels, len(widths)))
     console = open_console()
-    room = console.width
-    yield clean(grid.title).plain
-    while rest:
-        taken = [*labels, rest.pop(0)]
-        while rest and sum(widths[place] + 2 for place in (*taken, rest[0])) <= room:
-            taken.append(rest.pop(0))
+    room = console.width - 1  # a blank stands before each line
+    numbers = sum(widths[grid.labels :]) + GAP * len(widths[grid.labels :])
+    widths[: grid.labels] = _narrowed(widths[: grid.labels], max(room - numbers, room // 2))
+    yield from wrapped([grid.title])
+    for piece in _pieces(widths, grid.labels, room):
         yield ""
         for number, line in enumerate(table):
-            padded = [(line[place], " " * (widths[place] - cell_len(line[place])), place) for place in taken]
-            cells = [word + gap if place < grid.labels else gap + word for word, gap, place in padded]
-            yield f" {'  '.join(cells)}".rstrip()
-            yield from [f" {'─' * (sum(widths[place] + 2 for place in taken) - 2)}"] * (number == 0)
-    notes = [clean(note) for note in grid.notes]
-    lines = [line for note in notes for line in note.wrap(console, room)] if console.file.isatty() else notes
-    yield from ("", *(line.plain.rstrip() for line in lines), "")
+            broken = [_broken(line[place], widths[place], console) for place in piece]
+            for cells in zip_longest(*broken, fillvalue=""):
+                gaps = [" " * (widths[place] - cell_len(word)) for place, word in zip(piece, cells, strict=True)]
+                sides = zip(piece, cells, gaps, strict=True)
+                padded = [word + gap if place < grid.labels else gap + word for place, word, gap in sides]
+                yield f" {(' ' * GAP).join(padded)}".rstrip()
+            yield from [f" {'─' * (sum(widths[place] + GAP for place in piece) - GAP)}"] * (number == 0)
+    yield from ("", *wrapped(_shown(grid, STARS["best"], STARS["second"])), "")
+
+
+def _narrowed(widths: Sequence[int], room: int) -> list[int]:
+    """Widths of labels that fit, the widest ones narrowed first, but none below NARROWEST."""
+    found = [*widths]
+    while found and sum(found) + GAP * len(found) > room and max(found) > NARROWEST:
+        found[found.index(max(found))] -= 1
+    return found
+
+
+def _pieces(widths: Sequence[int], labels: int, room: int) -> Iterator[list[int]]:
+    """The columns that stand side by side: the labels, and as many others as there is room for."""
+    piece = list(range(labels))
+    for place in range(labels, len(widths)):
+        if len(piece) > labels and sum(widths[one] + GAP for one in (*piece, place)) - GAP > room:
+            yield piece
+            piece = list(range(labels))
+        piece.append(place)
+    yield piece
+
+
+def _broken(text: str, width: int, console: Console) -> list[str]:
+    """The lines of a label; a chain is broken behind a plus before it is broken anywhere."""
+    if cell_len(text) <= width:
+        return [text]
+    lines = clean(text.replace("+", "+ ")).wrap(console, width)
+    return [line.plain.rstrip().replace("+ ", "+") for line in lines]
+
+
+def wrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Lines broken at the terminal's width (or PLAIN_WIDTH)."""
+    console = open_console()
+    for line in lines:
+        yield from (part.plain.rstrip() for part in clean(line).wrap(console, console.width)) if line else ("",)
 
 
 def _markdown(grid: Grid) -> Iterator[str]:
@@ -58,30 +150,46 @@ def _markdown(grid: Grid) -> Iterator[str]:
     yield "|" + "---|" * grid.labels + "---:|" * (len(grid.heads) - grid.labels)
     for line in grid.lines:
         yield f"| {' | '.join(MARKDOWN[word.mark].format(told(word.text)) for word in line)} |"
-    yield from ("", *(f"- {told(note)}" for note in grid.notes), "")
+    yield from ("", *(f"- {told(note)}" for note in _shown(grid, "bold", "underlined")), "")
 
 
 def _latex(grid: Grid) -> Iterator[str]:
-    def told(text: str) -> str:
-        return clean(text).plain.translate(TEX)
+    """A float whose caption says what it shows, in what units, and what marks mean; what else is to be known stands
+    below."""
 
+    def told(text: str) -> str:
+        return MINUS.sub("$-$", clean(text).plain.translate(TEX))
+
+    said = _shown(grid, "Bold", "underlined")
+    of_caption = [f"Numbers are {note}" if note.startswith(UNITS) else note for note in said if _is_of_caption(note)]
+    caption = " ".join(f"{text.rstrip('.')}." for text in (grid.title, *of_caption))
     columns = "l" * grid.labels + "r" * (len(grid.heads) - grid.labels)
-    yield from (r"\begin{table}", r"\centering", f"\\caption{{{told(grid.title)}}}", f"\\begin{{tabular}}{{{columns}}}")
+    beyond = BEYOND_LATIN.search(
+        "".join([grid.title, *grid.heads, *(word.text for line in grid.lines for word in line)])
+    )
+    yield f"% needs booktabs{', and XeLaTeX or LuaLaTeX with a font that has its letters' * bool(beyond)}"
+    yield from (r"\begin{table}", r"\centering", f"\\caption{{{told(caption)}}}", f"\\begin{{tabular}}{{{columns}}}")
     yield from (r"\toprule", f"{' & '.join(map(told, grid.heads))} \\\\", r"\midrule")
     for line in grid.lines:
         yield f"{' & '.join(LATEX[word.mark].format(told(word.text)) for word in line)} \\\\"
-    yield from (
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-        *(f"% {clean(note).plain}" for note in grid.notes),
-        "",
-    )
+    yield from (r"\bottomrule", r"\end{tabular}")
+    if below := r" \\ ".join(told(note) for note in said if not _is_of_caption(note)):
+        yield from (r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {below}}}")
+    yield from (r"\end{table}", "")
 
 
-def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[TableRows], str]:
-    def written(tables: TableRows) -> str:
-        grids = (grid_of(part) for part in tables.parts)
+def _is_of_caption(note: str) -> bool:
+    return note.startswith((UNITS, "Bold:"))
+
+
+def _shown(grid: Grid, best: str, second: str) -> list[str]:
+    """The notes, with how this format marks the best."""
+    return [SHOWN.format(best, second) if note == BEST else note for note in grid.notes]
+
+
+def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tables], str]:
+    def written(tables: Tables) -> str:
+        grids = (grid_of(part) for part in tables.parts if part.rows or part.notes)
         titled = (grid._replace(title=": ".join(filter(None, (tables.title, grid.title)))) for grid in grids)
         return "".join(f"{line}\n" for grid in titled for line in lines(grid))
 
@@ -91,31 +199,34 @@ def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[TableRows], s
 def _html(grid: Grid) -> Iterator[str]:
     """Best and second best as in Markdown."""
     lines = ([Html(MARKED[word.mark].format(markup(word.text))) for word in line] for line in grid.lines)
-    yield html_table(grid.heads, lines, grid.title, grid.notes)
+    yield html_table(grid.heads, lines, grid.title, _shown(grid, "bold", "underlined"))
 
 
-def table_frame(tables: TableRows) -> Frame:
+def table_frame(parts: Sequence[TablePart]) -> Frame:
     """Every row: its factors as columns, then its numbers, shares in [0, 1]."""
-    factors = dict.fromkeys((name for part in tables.parts for row in part.rows for name in row.factors), str)
+    factors = dict.fromkeys((name for part in parts for row in part.rows for name in row.factors), str)
     kinds = {"int": int, "float | None": float}
     fields = {name: kinds.get(str(kind), str) for name, kind in Row.__annotations__.items()}
-    fields = {
-        name: kind for name, kind in fields.items() if name not in ("part", "kind", "factors", "quantity", "ci95")
-    }
+    fields = {name: kind for name, kind in fields.items() if name not in ("factors", "quantity", "ci95")}
     heads: dict[str, type] = {"part": int, "kind": str, "title": str, **factors, "quantity": str, "low": float}
-    return Frame(heads | {"high": float} | fields, _table_rows(tables, fields))
+    return Frame(heads | {"high": float} | fields, _table_rows(parts, fields))
 
 
-def _table_rows(tables: TableRows, fields: Iterable[str]) -> Iterator[dict[str, object]]:
-    for part in tables.parts:
+def _table_rows(parts: Sequence[TablePart], fields: Iterable[str]) -> Iterator[dict[str, object]]:
+    for place, part in enumerate(parts):
         for row in part.rows:
             ends = dict(zip(("low", "high"), row.ci95 or (), strict=False))
-            cells = {name: getattr(row, name) for name in ("part", "kind", "quantity", *fields)}
-            yield {"title": part.title} | row.factors | cells | ends
+            cells = {name: getattr(row, name) for name in ("quantity", *fields)} | {"differs": ", ".join(row.differs)}
+            yield {"part": place, "kind": part.kind, "title": part.title} | row.factors | cells | ends
 
 
-def _csv(tables: TableRows) -> str:
-    heads, rows = table_frame(tables)
+def safe_cell(cell: object) -> object:
+    """A cell that no spreadsheet runs as a formula: a text that looks like one gets a leading apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+def _csv(tables: Tables) -> str:
+    heads, rows = table_frame(tables.parts)
     writer = csv.DictWriter(out := io.StringIO(), heads, restval="", lineterminator="\n")
     writer.writeheader()
     for row in rows:
@@ -123,7 +234,7 @@ def _csv(tables: TableRows) -> str:
     return out.getvalue()
 
 
-FORMATS: dict[str, Callable[[TableRows], str]] = {
+FORMATS: dict[str, Callable[[Tables], str]] = {
     "text": _of_grids(_text),
     "json": lambda tables: tables.to_json().decode(),
     "csv": _csv,
@@ -133,3 +244,8 @@ FORMATS: dict[str, Callable[[TableRows], str]] = {
 }
 """How tables are written, by name. In Markdown and LaTeX (booktabs) the best is in bold type, the second best
 underlined."""
+
+
+def print_report(tables: Tables, file: TextIO | None = None) -> None:
+    """Write tables as text to `file` or standard output."""
+    (file or sys.stdout).write(FORMATS["text"](tables))

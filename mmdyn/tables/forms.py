@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmdyn.record import Scale
-from mmdyn.stats import Difference, Floats, Ints, paired_difference
+from mmdyn.stats import Difference, Floats, Ints, paired_difference, paired_difference_between
 from mmdyn.tables.blocks import Block
-from mmdyn.tables.columns import Cell
-from mmdyn.tables.scale import CORRECTED, SAME, UNKNOWN
+from mmdyn.tables.columns import SAME, Cell
+from mmdyn.tables.pairing import CORRECTED, UNKNOWN
 
 
 class Forms(NamedTuple):
@@ -21,19 +21,20 @@ class Forms(NamedTuple):
 
     values: shape (parents, forms), means over draws and epochs, on `scale`; NaN where a parent has no answer.
     least: the lowest that any can be. weights, labels: of each parent, and its cluster. left_out: parents asked under
-    any of them that are not here. counts: of failed, unscored and needs_judge records. lower: whether some are lower
-    bounds. note: what to know of the scale.
+    any of them that are not here. counts: of failed, unscored and needs_judge records. low, high: what each value can
+    be once a judge has seen the answers that wait for one. note: what to know of the scale.
     """
 
     parents: Ints
     values: Floats
+    low: Floats
+    high: Floats
     weights: Floats
     labels: Ints
     scale: Scale
     least: float
     left_out: int
     counts: dict[str, int]
-    lower: bool
     note: str
 
     @property
@@ -48,7 +49,20 @@ class Forms(NamedTuple):
         there is no parent.
         """
         values, bound = self.mixed(weights, constant)
-        return paired_difference(values, self.weights, self.labels, bound)
+        if not self.waits:
+            return paired_difference(values, self.weights, self.labels, bound)
+        taken = np.asarray(weights, np.float64)
+        ends = [np.nansum(np.where(taken > 0, *sides) * taken, axis=1) + constant for sides in self._sides()]
+        return paired_difference_between(ends[0], ends[1], values, self.weights, self.labels, bound)
+
+    def _sides(self) -> list[tuple[Floats, Floats]]:
+        """What forms of a positive and of a negative weight are where a combination is least, and where it is most."""
+        return [(self.low, self.high), (self.high, self.low)]
+
+    @property
+    def waits(self) -> bool:
+        """Whether any answer waits for a judge."""
+        return bool((self.low < self.high).any())
 
     def mixed(self, weights: Sequence[float] | Floats, constant: float = 0.0) -> tuple[Floats, float]:
         """A linear combination of each parent's scores, and the largest absolute value that it can have."""
@@ -59,7 +73,9 @@ class Forms(NamedTuple):
 
     def only(self, kept: NDArray[np.bool_]) -> Forms:
         """Some of the parents; the others are left out."""
-        columns = {name: getattr(self, name)[kept] for name in ("parents", "values", "weights", "labels")}
+        columns = {
+            name: getattr(self, name)[kept] for name in ("parents", "values", "low", "high", "weights", "labels")
+        }
         return self._replace(**columns, left_out=self.left_out + int((~kept).sum()))
 
 
@@ -81,7 +97,8 @@ def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = 
     chance, there = _aligned(raw, shared, "chance"), ~np.isnan(_aligned(raw, shared, "values"))
     unknown = bool(np.isnan(chance[there]).any())
     spread = np.where(there, chance, -np.inf).max(1) - np.where(there, chance, np.inf).min(1)
-    scaled = not unknown and (corrected or float(spread.max(initial=0.0)) > SAME)
+    differing = float(spread.max(initial=0.0)) > SAME
+    scaled = not unknown and (corrected or bool(block.columns.corrected[shared].any()))
     cells = [block._replace(measured="corrected").cell(records) for records in conditions.values()] if scaled else raw
     shared = _shared(cells, every)
     least = [block._replace(measured="corrected").least(cell) for cell in cells] if scaled else [0.0]
@@ -90,14 +107,15 @@ def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = 
     return Forms(
         parents=shared,
         values=_aligned(cells, shared, "values"),
+        low=_aligned(cells, shared, "low"),
+        high=_aligned(cells, shared, "high"),
         weights=np.nanmean(_aligned(cells, shared, "weights"), axis=1),
         labels=block.columns.clusters[shared],
         scale="corrected" if scaled else "raw",
         least=min(least),
         left_out=len(asked) - len(shared),
         counts=counts,
-        lower=block.lower(*cells),
-        note=UNKNOWN if unknown else CORRECTED if scaled and not corrected else "",
+        note=UNKNOWN if unknown else CORRECTED if differing and not corrected else "",
     )
 
 

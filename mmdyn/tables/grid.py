@@ -1,16 +1,54 @@
-"""Rows as lines and columns of words, for all that people read: terminal, Markdown and LaTeX."""
+"""Rows as lines and columns of words, for all that people read: terminal, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from mmdyn.tables.factors import plain_model
-from mmdyn.tables.rows import ERRORS, Row, TablePart
-from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.keys import FACTORS
+from mmdyn.tables.labels import FRONT, chain_name, condition_name, contrast_name
+from mmdyn.tables.pairing import READ
+from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
+from mmdyn.tables.terminal import digits_of, p_value, percent, points
 
-COUNTS = {"failed": "failed", "unscored": "unscored", "needs_judge": "needs judge", "left_out": "left out"}
+COUNTS = {
+    "truncated": "cut off",
+    "unparsed": "unparsed",
+    "refused": "refused",
+    "failed": "failed",
+    "unscored": "unscored",
+    "needs_judge": "needs a judge",
+    "left_out": "left out",
+    "not_applicable": "not applicable",
+    "rejected": "refused by judge",
+    "variants_left_out": "variants failed",
+}
+OF_SCORES = ("truncated", "unparsed", "refused")
+OF_CONTRASTS = ("not_applicable", "rejected", "variants_left_out")
+"""Counts that stand beside scores, and beside contrasts, alone."""
+
+HEADS = {
+    **{"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"},
+    **{"unread a": "a unread", "unread b": "b unread"},
+}
+"""What quantities of scores and contrasts are called."""
+
+COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
+"""What n is, by kind of table, where it is not questions."""
+
+SHARED = (*FRONT, "scorer", "correction")
+"""What is said in the title where all lines of conditions have it in common."""
+
+OF_CONDITIONS = ("scores", "contrasts", "flips")
+"""Tables above which is said what run, model and set all their rows have in common."""
+
+SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
+SIGNED = ("difference", "raw difference", READ, "slope", "shapley", "whole", "interaction", "log odds")
 SHOWN = 3
+
+UNITS = "in percent, with 95 % intervals"
+BEST = "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
 
 
 class Word(NamedTuple):
@@ -21,7 +59,8 @@ class Word(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table for people: the first `labels` columns hold words. Every line has as many cells as there are heads."""
+    """A table for people: the first `labels` columns hold words. Every line has as many cells as there are heads. The
+    notes that a caption says, too, are UNITS and BEST."""
 
     title: str
     labels: int
@@ -32,69 +71,122 @@ class Grid(NamedTuple):
 
 def grid_of(part: TablePart) -> Grid:
     """The rows of a part side by side: by the values of its factor across, or by quantity."""
-    labels = [name for name in dict.fromkeys(name for row in part.rows for name in row.factors) if name != part.across]
+    figure = () if part.across else ("figure",)
+    named = [(_labels(part, row.factors, part.across) | dict.fromkeys(figure, row.quantity), row) for row in part.rows]
+    labels = list(dict.fromkeys(name for label, _ in named for name in label))
+    title, shared = part.title, [name for name in SHARED if len({label.get(name) for label, _ in named} - {None}) == 1]
+    shared = [name for name in shared if all(name in label for label, _ in named)]
+    if part.kind in OF_CONDITIONS or {"condition", "contrast"} & {*labels}:
+        title += f" ({', '.join(named[0][0][name] for name in shared)})" * bool(shared)
+        labels = [name for name in labels if name not in shared]
     lines = dict[tuple[str, ...], dict[str, Row]]()
-    for row in part.rows:
-        across = row.factors.get(part.across, row.quantity)
-        lines.setdefault(tuple(row.factors.get(name, "") for name in labels), {})[across] = row
+    for label, row in named:
+        across = row.factors.get(part.across, row.quantity if part.across else "value")
+        lines.setdefault(tuple(label.get(name, "") for name in labels), {})[across] = row
+    columns = [] if part.kind == "flips" else [*_values(part, lines), *_counted(part, [*lines.values()])]
+    words = [[*map(Word, key), *(cells[place] for _, cells in columns)] for place, key in enumerate(lines)]
+    heads = [*labels, *(head for head, _ in columns)]
+    return Grid(title, len(labels), heads, words, [*part.notes, *_notes(part)])
+
+
+def _labels(part: TablePart, factors: Mapping[str, str], across: str = "") -> dict[str, str]:
+    """What a row is called: the parts of a condition, or of a contrast, are one word."""
+    found = {name: value for name, value in factors.items() if name != across}
+    if part.kind == "flips":
+        whole = {"chain": chain_name(factors)}
+    elif {"factor", *SIDES} <= found.keys():
+        whole = {"contrast": contrast_name(factors)}
+    elif {"variant", "context", "style"} <= found.keys():
+        whole = {"condition": condition_name(factors)}
+    else:
+        return found
+    front = {name: found[name] for name in FRONT if name in found}
+    return front | whole | {n: v for n, v in found.items() if n not in (*FRONT, "factor", *SIDES, *FACTORS)}
+
+
+def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]]) -> Iterator[tuple[str, list[Word]]]:
+    """The columns of numbers, each with the paper's beside it where it has any."""
     there = dict.fromkeys(name for line in lines.values() for name in line)
-    columns: list[tuple[str, list[Word]]] = []
-    for name in [
-        *(name for name in part.columns if name in there),
-        *(name for name in there if name not in part.columns),
-    ]:
+    known = [name for name in part.columns or FIRST if name in there]
+    hidden = () if part.kind != "contrasts" else (READ,)
+    for name in [*known, *(name for name in there if name not in known and name not in hidden)]:
         rows = [line.get(name) for line in lines.values()]
-        columns.append((name, [_word(row) for row in rows]))
+        head = HEADS.get(name, name) if part.kind in ("scores", "contrasts") else name
+        yield head, [_word(row, bare=part.kind == "contrasts" and name in SIDES) for row in rows]
         if papers := {row.paper_model: row for row in rows if row and row.paper is not None}:
             own = all(
                 plain_model(name) in ("", plain_model(row.factors.get("model", ""))) for name, row in papers.items()
             )
-            shown = [Word(number(row.paper, row.unit, sign=_signed(row)) if row else "-") for row in rows]
-            columns.append(("paper" if own else f"paper: {', '.join(papers)}", shown))
-    every = [list(line.values()) for line in lines.values()]
-    more = {
-        "n": [f"{max(row.n for row in rows):,}" for rows in every],
-        "p (Holm)": [
-            next((p_value(row.p_adjusted) for row in rows if row.p_adjusted is not None), "-") for rows in every
-        ],
-        **{head: [str(max(getattr(row, name) for row in rows)) for rows in every] for name, head in COUNTS.items()},
-    }
-    columns += [(head, [Word(cell) for cell in cells]) for head, cells in more.items() if {*cells} - {"0", "-"}]
-    words = [[*map(Word, key), *(cells[place] for _, cells in columns)] for place, key in enumerate(lines)]
-    return Grid(part.title, len(labels), [*labels, *(head for head, _ in columns)], words, [*part.notes, *_notes(part)])
+            shown = [Word(number(row.paper, row.unit, sign=_is_signed(row)) if row else "-") for row in rows]
+            yield ("paper" if own else f"paper: {', '.join(papers)}"), shown
 
 
-def number(value: float | None, unit: str, ends: Sequence[float | None] | None = None, *, sign: bool = False) -> str:
-    """A number with its interval, in percent where it is a share."""
+def _counted(part: TablePart, lines: Sequence[Mapping[str, Row]]) -> Iterator[tuple[str, list[Word]]]:
+    """The columns of counts and p; those without any are left out."""
+    every = [[*line.values()] for line in lines]
+    cells = {"n": [f"{max(row.n for row in rows):,}" for rows in every]}
+    cells["p (Holm)"] = [
+        next((p_value(row.p_adjusted) for row in rows if row.p_adjusted is not None), "-") for rows in every
+    ]
+    hidden = {*([] if part.kind == "scores" else OF_SCORES)}
+    hidden |= {*([] if part.kind in ("contrasts", "paired") else OF_CONTRASTS)}
+    for name, head in COUNTS.items():
+        if name not in hidden:
+            cells[head] = [str(_count(part, line, name)) for line in lines]
+    yield from ((head, [*map(Word, words)]) for head, words in cells.items() if {*words} - {"0", "-"})
+
+
+def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
+    """A count of a line: of its difference, or its first quantity; over the values of a factor that of their total, or
+    their sum."""
+    if part.across in ("", "quantity"):
+        row = line.get("difference") or next(iter(line.values()))
+        told = row.not_applicable + row.rejected if name == "variants_left_out" else 0
+        return max(int(getattr(row, name)) - told, 0)
+    rows = [line[TOTAL]] if TOTAL in line else [row for value, row in line.items() if value != MACRO]
+    return sum(int(getattr(row, name)) for row in rows)
+
+
+def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *, sign: bool = False) -> str:
+    """A number with its interval, of which the upper end may be open; in percent where it is a share."""
     if value is None or unit in ("share", "points"):
         return percent(value, ends, "+" if sign else "")
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
     form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
-    shown = ["\N{EN DASH}" if one is None else f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ()))]
+    form = f"{'+' if sign else ''}z{form}"
+    shown = ["\N{EN DASH}" if one is None else f"{one:{form}}" for one in (value, *(ends or ()))]
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 
-def _word(row: Row | None) -> Word:
-    return Word(number(row.value, row.unit, row.ci95, sign=_signed(row)), row.mark) if row else Word("-")
+def _is_signed(row: Row) -> bool:
+    return row.quantity in SIGNED or row.quantity.startswith("slope per ")
 
 
-def _signed(row: Row) -> bool:
-    return row.quantity in ("difference", "slope", "shapley", "whole", "interaction", "log odds")
+def _word(row: Row | None, *, bare: bool) -> Word:
+    if row is None:
+        return Word("-")
+    if bare and row.value is not None and row.unit in ("share", "points"):
+        return Word(points(row.value, digits_of(row.ci95)), row.mark)
+    return Word(number(row.value, row.unit, None if bare else row.ci95, sign=_is_signed(row)), row.mark)
 
 
 def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
-    if {row.unit for row in part.rows} & {"share", "points"}:
-        counted = "wrong answers" if part.rows[0].kind == ERRORS else "questions"
-        yield f"in percent, with 95 % intervals; n counts {counted}"
+    if part.kind != "flips" and {row.unit for row in part.rows} & {"share", "points"}:
+        yield f"{UNITS}; n counts {COUNTED.get(part.kind, 'questions')}"
+    if any(row.judged for row in part.rows):
+        yield WAITING
     if any(row.mark for row in part.rows):
-        yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
-    said = dict[str, list[str]]()
+        yield BEST
+    said = dict[str, dict[str, None]]()
     for row in part.rows:
-        said.setdefault(row.note, []).append(", ".join(row.factors.values()) or row.quantity)
-    for note, where in ((note, [*dict.fromkeys(where)]) for note, where in said.items()):
-        more = f" and {len(where) - SHOWN} more" if len(where) > SHOWN else ""
-        yield from [f"{'; '.join(where[:SHOWN])}{more}: {note}"] * bool(note)
+        where = ", ".join(_labels(part, row.factors).values()) or row.quantity
+        differs = f"also differs in: {', '.join(row.differs)}" if row.differs else ""
+        for note in filter(None, (row.note, differs)):
+            said.setdefault(note, {})[where] = None
+    for note, named in said.items():
+        more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+        yield f"{'; '.join([*named][:SHOWN])}{more}: {note}"
     if methods := dict.fromkeys(row.method for row in part.rows if row.method):
         yield f"methods: {'; '.join(methods)}"

@@ -15,9 +15,8 @@ from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
 from mmdyn.tables.factors import PICKED, RUNG
 from mmdyn.tables.forms import forms_of
-from mmdyn.tables.pairing import by_group, difference_row, only
-from mmdyn.tables.results import BY_RULES
-from mmdyn.tables.rows import Row
+from mmdyn.tables.pairing import by_group, difference_row
+from mmdyn.tables.rows import AS_RULES, UNTESTED, WAITING, Row
 
 NO_PICTURE, CAPTION = "no-picture", "caption"
 KNOWLEDGE = (KPRAG, f"{HINT}:background", f"{HINT}:definition")
@@ -72,7 +71,7 @@ def _rungs(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, I
             continue
         forms = forms_of(block, {NONE: contexts[NONE], name: records}, corrected=True)
         if forms.n:
-            notes = [*[forms.note] * bool(forms.note), *[BY_RULES] * forms.lower]
+            notes = [*[forms.note] * bool(forms.note), *[WAITING] * forms.waits]
             more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
             yield difference_row(block, axes, own, forms.combined((-1, 1)), notes, **more), None
 
@@ -127,7 +126,7 @@ def _wanting(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str,
         yield block.row(axes, (*key, REASONING), OF_ALL, None, note=note, **more), None
         return
     notes = [
-        note for note, holds in {forms.note: forms.note, BY_RULES: forms.lower, NOT_SEEN: not see}.items() if holds
+        note for note, holds in {forms.note: forms.note, AS_RULES: forms.waits, NOT_SEEN: not see}.items() if holds
     ]
     under = forms.mixed([-(name == NONE) for name in asked], 1)
     for want, (constant, weights) in wants_of(see, know, both).items():
@@ -141,6 +140,8 @@ def _want(
 ) -> Iterator[Numbered]:  # fmt: skip
     """The mean of what is wanting for a reason, of all questions and of the wrong answers; each with its bound."""
     found = paired_difference(over[0], *each, over[1])
+    if AS_RULES in notes:
+        found, notes = found._replace(ci95=None, p=None), [UNTESTED, *(note for note in notes if note != AS_RULES)]
     yield difference_row(block, axes, key, found, [*notes], quantity=OF_ALL, **more), None
     ratio = ratio_of_means(over[0], under[0], *each, (over[1], under[1]))
     shown = [*notes, *[UNBOUNDED] * (ratio is None or ratio.ci95 is None)]
@@ -158,7 +159,7 @@ def _triplets(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str
     shared = reduce(np.intersect1d, (cell.ids for cell in cells))
     if not len(shared):
         return
-    cells = [only(cell, np.searchsorted(cell.ids, shared)) for cell in cells]
+    cells = [cell.only(np.searchsorted(cell.ids, shared)) for cell in cells]
     raw = [by_group(block, block.cell(side)) for side in sides]
     right = np.prod([cell.values[np.searchsorted(cell.ids, shared)] for cell in raw], axis=0)
     asked = reduce(np.union1d, (cell.asked for cell in cells))

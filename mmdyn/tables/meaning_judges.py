@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-
-from msgspec import Struct
-from msgspec.structs import replace
-from rich.console import Console
+from collections.abc import Iterator
 
 from mmdyn.data import SampleSet, SetManifest, read_set_manifest
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
+from mmdyn.table import MeaningJudges
+from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.measurements import Calibration, judge_id, load_calibrations, named
-from mmdyn.tables.terminal import percent, print_grid, say
+from mmdyn.tables.rows import Row
 from mmdyn.work import RunFolder, SetEntry
 
 UNCALIBRATED = (
@@ -31,88 +29,71 @@ MOVED = "the set that was asked does not lie in {folder} any more, so nothing is
 NOT_WRITTEN = (
     "a set that {command} made does not say which judge that was: calibrations are known for sets of `mmdyn perturb`"
 )
-
-TITLE = (
-    "Judges on labelled pairs: how well they reject changed questions, in percent with 95 % intervals over questions"
-)
-SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specificity": "specificity"}
-"""What a calibration's shares are called in a heading and in a Calibration."""
-
-
-class JudgeRow(Struct, frozen=True):
-    """The judge of a dynamic set. `judge` is its label, `id` a digest of all that decides its verdicts; empty if not
-    known.
-
-    rules: what is known of rules and embeddings, where they judged; empty where a model did, or nobody.
-    kept, rejected, unjudged: variants; redrawn: attempts that it rejected and another one followed. `note` says why
-        there is no calibration; each calibration is on labels of its own. They are never pooled: a pair may stand in
-        several files.
-    """
-
-    run: str
-    set: str
-    judge: str
-    id: str
-    kept: int
-    rejected: int
-    redrawn: int
-    unjudged: int
-    calibrations: list[Calibration]
-    note: str
-    rules: str = ""
+NO_VARIANT = "no variant came out"
 
 
 def by_rules_alone(dynamic: SampleSet) -> bool:
     """Whether a dynamic set's variants were judged, if at all, by the judge that comes with the package."""
-    return _label(dynamic).partition(":")[0] in ("", "embedded")
-
-
-def find_judges(runs: Mapping[str, RunFolder]) -> list[JudgeRow]:
-    """A row for each dynamic set of each run. It is found in the sets' folders and this user's cache, wherever they are
-    now."""
-    return [row for name, run in runs.items() for entry in run.config.sets for row in _rows(name, run, entry)]
-
-
-def print_judges(console: Console, rows: Sequence[JudgeRow]) -> None:
-    """Print who judged each dynamic set, and a table of what was measured of these judges."""
-    for row in rows:
-        say(console, _line(row))
-    found = {_who(row): row.calibrations for row in rows if row.calibrations}
-    lines = [{"judge": who, **_shown(one)} for who, calibrations in found.items() for one in calibrations]
-    if lines:
-        console.print()
-        print_grid(console, TITLE, lines, "labelled file")
-
-
-def _rows(name: str, run: RunFolder, entry: SetEntry) -> Iterator[JudgeRow]:
-    """One row for a dynamic set, none for another. What is wrong with the set or the cache spoils no report: it is
-    noted."""
-    nothing = JudgeRow(name, entry.name, "", "", 0, 0, 0, 0, [], "")
-    try:
-        manifest = read_set_manifest(run.set_folder(entry))
-        if manifest is None or manifest.digest != entry.digest:
-            if entry.name != entry.root:
-                yield replace(nothing, note=MOVED.format(folder=entry.folder))
-        elif manifest.parent:
-            yield _judged(nothing, manifest, SampleSet(run.set_folder(entry)))
-    except UserError as error:
-        yield replace(nothing, note=str(error))
-
-
-def _judged(nothing: JudgeRow, manifest: SetManifest, dynamic: SampleSet) -> JudgeRow:
-    outcomes = {name: manifest.counts.get(name, 0) for name in ("kept", "rejected", "redrawn", "unjudged")}
     label = _label(dynamic)
-    row = replace(nothing, judge=label, rules=RULES_MEASURED if label and by_rules_alone(dynamic) else "", **outcomes)
-    identity = manifest.made.get("judge")
+    return not label or _is_by_rules(label)
+
+
+def judge_rows(block: Block, part: MeaningJudges) -> Iterator[Numbered]:
+    """What became of the variants of each dynamic set, and how well its judge rejects changed questions on each file of
+    labelled pairs. Sets are looked for in their folders, calibrations in this user's cache.
+
+    redrawn: attempts that the judge rejected and another one followed. Calibrations are never pooled, as a pair may
+    stand in several files; n counts the pairs of a share, and on `failed` ones the judge gave no verdict.
+    """
+    for name, run in block.columns.runs.items():
+        for entry in run.config.sets:
+            here = block._replace(front=({"run": name} if name else {}) | {"set": entry.name})
+            yield from ((row, None) for row in _rows(here, run, entry))
+
+
+def _rows(block: Block, run: RunFolder, entry: SetEntry) -> Iterator[Row]:
+    """The rows of a dynamic set, none for another. What is wrong with the set spoils no report: it is noted."""
+    folder, note = run.set_folder(entry), ""
+    try:
+        manifest = read_set_manifest(folder)
+        if manifest is not None and manifest.digest == entry.digest:
+            yield from _judged(block, manifest, SampleSet(folder)) if manifest.parent else ()
+        elif entry.name != entry.root:
+            note = MOVED.format(folder=entry.folder)
+    except UserError as error:
+        note = str(error)
+    if note:
+        yield block.row((), (), "kept", None, unit="count", note=note)
+
+
+def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator[Row]:
+    label, identity = _label(dynamic), manifest.made.get("judge")
+    who, note, found = label, NO_VARIANT, tuple[Calibration, ...]()
     if identity is None:
         command = f"`{manifest.made.get('command') or 'another program'}`"
-        return replace(row, note=NOT_WRITTEN.format(command=command) if row.judge else UNJUDGED)
-    row = replace(row, id=judge_id(identity))
-    try:
-        found = load_calibrations(identity)
-    except UserError as error:
-        return replace(row, note=str(error))
-    return replace(row, calibrations=[each.rounded for each in found], note="" if found else UNCALIBRATED)
+        note = NOT_WRITTEN.format(command=command) if label else UNJUDGED
+    elif label:
+        who = f"{label} {judge_id(identity)}"
+        try:
+            found = load_calibrations(identity)
+            note = "" if found else UNCALIBRATED
+        except UserError as error:
+            note = str(error)
+    rules = RULES_MEASURED if _is_by_rules(label) else ""
+    here = block._replace(front=block.front | ({"judge": who} if who else {}))
+    for outcome in ("kept", "rejected", "redrawn", "unjudged"):
+        said = "; ".join(filter(None, (note, rules))) if outcome == "kept" else ""
+        yield here.row((), (), outcome, manifest.counts.get(outcome, 0), unit="count", note=said)
+    for one in found:
+        shares = {"precision": one.precision, "recall": one.recall, "specificity": one.specificity}
+        for name, share in shares.items():
+            if share:
+                more = {"n": share.n, "failed": one.failed, "method": one.method}
+                yield here.share_row(("calibration",), (named(one),), name, share, **more)
+
+
+def _is_by_rules(label: str) -> bool:
+    return label.partition(":")[0] == "embedded"
 
 
 def _label(dynamic: SampleSet) -> str:
@@ -125,27 +106,3 @@ def _label(dynamic: SampleSet) -> str:
 
 def _by(sample: Sample | None) -> str:
     return sample.variant.verdict.by if sample and sample.variant else ""
-
-
-def _line(row: JudgeRow) -> str:
-    where = f"{row.run}, {row.set}" if row.run else row.set
-    if not row.judge:
-        return f"{where}: {row.note or 'no variant came out'}."
-    redrawn = f", {row.redrawn} more attempts rejected and drawn again" if row.redrawn else ""
-    done = f"judged by {_who(row)}: {row.kept} variants kept, {row.rejected} rejected{redrawn}"
-    said = [f"{text[0].upper()}{text[1:]}." for text in (row.note, row.rules) if text]
-    return " ".join([f"{where}: {done}.", *said])
-
-
-def _who(row: JudgeRow) -> str:
-    return f"{row.judge} ({row.id})" if row.id else row.judge
-
-
-def _shown(found: Calibration) -> dict[str, object]:
-    shares = {shown: getattr(found, name) for shown, name in SHARES.items()}
-    spelt = {
-        name: f"{percent(share.value, (share.low, share.high))} of {share.n}" if share else "no such pair"
-        for name, share in shares.items()
-    }
-    older = "" if found.questions else ", labels taken as independent"
-    return {"value": named(found) + older, "pairs": found.n, "no\nverdict": found.failed, **spelt}

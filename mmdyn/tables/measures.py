@@ -7,12 +7,10 @@ from math import nan
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
-import numpy as np
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Judgement, Record, Reply, Score
-from mmdyn.stats import correct_for_chance
-from mmdyn.tables.results import sample_of
+from mmdyn.tables.keys import sample_of
 from mmdyn.tables.run_state import has_failed, is_cut_off
 from mmdyn.work import Reader, RunFolder, judged_kind
 
@@ -25,15 +23,15 @@ NONE: Worth = (nan, 0.0)
 
 class Measure(NamedTuple):
     """of: what a record is worth, out of the record, its run and the run's store. better: whether more is better, None
-    where neither is. answers: whether it is of answers alone, and not of failed records. bound: whether the scores'
-    lower bounds are some of it.
+    where neither is. answers: whether it is of answers alone, and not of failed records. judged: whether a
+    judge may change it.
     """
 
     of: Callable[[Record, RunFolder, Reader], Worth]
     unit: Unit = "share"
     better: bool | None = None
     answers: bool = True
-    bound: bool = False
+    judged: bool = False
 
 
 def measure(name: str) -> Measure:
@@ -67,8 +65,10 @@ def _counted(worth: Callable[[Reply], int]) -> Callable[[Record, RunFolder, Read
 
 
 def _corrected(score: Score) -> float:
-    value, chance = (np.array([nan if each is None else each]) for each in (score.value, score.chance))
-    return float(correct_for_chance(value, chance, np.array([score.status == "ok"]))[0])
+    """As `correct_for_chance` has it, of one score."""
+    if score.value is None or score.chance is None or score.chance >= 1:
+        return nan
+    return (score.value - score.chance) / (1 - score.chance) if score.status == "ok" else 0.0
 
 
 def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
@@ -90,13 +90,14 @@ def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
 
 
 MEASURES = {
-    "score": Measure(_scored(lambda score: score.value or 0.0), better=True, bound=True),
-    "pass_rate": Measure(_scored(lambda score: float(score.value == 1)), better=True, bound=True),
-    "corrected": Measure(_scored(_corrected), better=True, bound=True),
+    "score": Measure(_scored(lambda score: score.value or 0.0), better=True, judged=True),
+    "pass_rate": Measure(_scored(lambda score: float(score.value == 1)), better=True, judged=True),
+    "corrected": Measure(_scored(_corrected), better=True, judged=True),
     "checklist": Measure(_checklist, better=True),
     "questions": Measure(lambda record, run, reader: (1.0, 1.0), "count", answers=False),
     "unparsed": Measure(_scored(lambda score: float(score.status == "unparsed"))),
     "refused": Measure(_scored(lambda score: float(score.status == "refused"))),
+    "unread": Measure(_scored(lambda score: float(score.status != "ok"))),
     "failed": Measure(lambda record, run, reader: (float(has_failed(record)), 1.0), answers=False),
     "truncated": Measure(_replied(is_cut_off)),
     "response_tokens": Measure(_counted(lambda reply: reply.usage.completion_tokens), "tokens"),

@@ -14,15 +14,19 @@ from mmdyn.table import Noise
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import Cell, split
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.results import BY_RULES
-from mmdyn.tables.rows import TOTAL, Row
+from mmdyn.tables.rows import AS_RULES, TOTAL, UNTESTED, Row
 
 SPANNED = ("variant", "chain", "draw", "epoch")
 NO_VARIANT = "no variant was asked"
 NO_STANDARD = "no standard question is among these records: leave variant and chain out of --where"
+REPETITIONS, NULL_CHAIN, FIGURES = "repetitions", "null chain", ("right to wrong", "wrong to right")
 ONCE = (
-    "no standard question was asked twice, so that nothing tells what a chain flips from what asking again flips: run"
-    " the same `mmdyn eval` with --epochs 3"
+    "nothing tells what a chain flips from what flips where nothing changed: run the same `mmdyn eval` with --epochs 3,"
+    " or add a null chain (`mmdyn perturb --ops image.null,text.null`)"
+)
+NEVER = (
+    "repeated replies, and those to a null chain where there is one, never differ, so that there is no noise floor and"
+    " no test: add a null chain (`mmdyn perturb --ops image.null,text.null`), or sample (`-m MODEL,temperature=1`)"
 )
 NONE = "no question has this under both"
 
@@ -32,7 +36,8 @@ ByParent: TypeAlias = dict[int, float]
 
 def noise_rows(block: Block, part: Noise) -> Iterator[Numbered]:
     """The rows of a block of a Noise: for each chain, and over all, flips in both directions; for each chain of several
-    draws, what k of them are worth. `variants` stand beside `repetitions` of the standard question.
+    draws, what k of them are worth. `variants` stand beside the floor: `repetitions` of the standard question, or where
+    these never differ the `null chain`. Where that never flips either there is no floor, and no test.
 
     An answer is right where its value is 1."""
     block = block._replace(measured="pass_rate")
@@ -41,14 +46,53 @@ def noise_rows(block: Block, part: Noise) -> Iterator[Numbered]:
         standard, varied = (block.at(records, "variant", name) for name in ("standard", "dynamic"))
         chains = {chain: own for (chain,), own in split(block.columns, varied, ["chain"]).items()}
         again = _Tried.of(block, standard)
-        if note := NO_VARIANT if not chains else NO_STANDARD if not again.most else ONCE if again.most < 2 else "":
+        floor = _floor(block, again, standard, varied)
+        if (
+            note := NO_VARIANT
+            if not chains
+            else NO_STANDARD
+            if not again.most
+            else ""
+            if floor.to_wrong
+            else floor.note
+        ):
             yield block.row((*by, "chain", "figure"), (*key, TOTAL, "flips"), "difference", None, note=note), None
-        for chain, own in (chains | ({TOTAL: varied} if len(chains) > 1 else {})).items():
+        every = block.columns.over_chains(varied)
+        for chain, own in (chains | ({TOTAL: every} if len(chains) > 1 and len(every) else {})).items():
             side = _Side(block, by, (*key, chain), block.cell(own), block.cell(np.concatenate((standard, own))))
-            if again.most > 1:
-                yield from side.flips(again)
+            if again.most:
+                yield from side.flips(again, floor)
             if chain != TOTAL and (draws := _Tried.of(block, own, "epoch")).most > 1:
-                yield from side.k_draws(draws, again)
+                yield from side.k_draws(draws, again if floor.name == REPETITIONS else again.none())
+
+
+class _Floor(NamedTuple):
+    """What flips where nothing changed, by parent; empty where nothing tells of it, and `note` says why."""
+
+    name: str
+    to_wrong: ByParent
+    to_right: ByParent
+    note: str = ""
+
+
+def _floor(block: Block, again: _Tried, standard: Ints, varied: Ints) -> _Floor:
+    repeated = again.worth(_flipped) if again.most > 1 else {}
+    if any(repeated.values()):
+        return _Floor(REPETITIONS, repeated, repeated)
+    null = block.cell(varied[block.columns.null[block.columns.asked[varied]]])
+    to_wrong, to_right = _turned(again, null)
+    if any(to_wrong.values()) or any(to_right.values()):
+        return _Floor(NULL_CHAIN, to_wrong, to_right)
+    return _Floor("", {}, {}, NEVER if again.most > 1 or len(null.values) else ONCE)
+
+
+def _turned(again: _Tried, cell: Cell) -> tuple[ByParent, ByParent]:
+    """How often a parent's standard answer is right and that of a chain wrong, and the reverse."""
+    changed = dict(zip(cell.parents.tolist(), cell.values.tolist(), strict=True))
+    right = again.worth(lambda tries: tries.right / tries.n)
+    shared = changed.keys() & right.keys()
+    to_wrong = {parent: right[parent] * (1 - changed[parent]) for parent in shared}
+    return to_wrong, {parent: (1 - right[parent]) * changed[parent] for parent in shared}
 
 
 class _Tried(NamedTuple):
@@ -67,6 +111,10 @@ class _Tried(NamedTuple):
         groups, places = np.unique(np.stack(codes), axis=1, return_inverse=True)
         counts = (np.bincount(places.ravel(), weights).astype(np.int64) for weights in (None, values))
         return cls(groups[0], *counts)
+
+    def none(self) -> _Tried:
+        """No tries at all."""
+        return _Tried(*(column[:0] for column in self))
 
     @property
     def most(self) -> int:
@@ -91,15 +139,10 @@ class _Side(NamedTuple):
     own: Cell
     both: Cell
 
-    def flips(self, again: _Tried) -> Iterator[Numbered]:
-        """What is right in one answer and wrong in another one, to the question asked again or varied."""
-        changed = dict(zip(self.own.parents.tolist(), self.own.values.tolist(), strict=True))
-        repeated, right = again.worth(_flipped), again.worth(lambda tries: tries.right / tries.n)
-        shared = changed.keys() & right.keys()
-        to_wrong = {parent: right[parent] * (1 - changed[parent]) for parent in shared}
-        to_right = {parent: (1 - right[parent]) * changed[parent] for parent in shared}
-        yield from self.beside("right to wrong", to_wrong, repeated)
-        yield from self.beside("wrong to right", to_right, repeated)
+    def flips(self, again: _Tried, floor: _Floor) -> Iterator[Numbered]:
+        """What is right in one answer and wrong in another one, to the question varied, and where nothing changed."""
+        for figure, varied, still in zip(FIGURES, _turned(again, self.own), floor[1:3], strict=True):
+            yield from self.beside(figure, varied, still or None, floor.name)
 
     def k_draws(self, draws: _Tried, again: _Tried) -> Iterator[Numbered]:
         """DynaMath's measures (Zou et al. 2024, arXiv 2411.00836, section 3.2) of k draws beside k repetitions, k being
@@ -121,23 +164,28 @@ class _Side(NamedTuple):
                 ratio = round((rows[worst, side].value or 0.0) / mean.value, 4)  # of numbers that have six digits
                 yield self.row("reasoning robustness", side, ratio, n=mean.n, left_out=mean.left_out), None
 
-    def beside(self, figure: str, varied: ByParent, repeated: ByParent | None) -> Iterator[Numbered]:
-        """A figure of variants and of repetitions over the parents that have both, and their difference."""
+    def beside(
+        self, figure: str, varied: ByParent, repeated: ByParent | None, name: str = REPETITIONS
+    ) -> Iterator[Numbered]:
+        """A figure of variants and of repetitions, or of what else is named, over the parents that have both, and their
+        difference."""
         shared = np.array(sorted(varied.keys() & (varied if repeated is None else repeated).keys()), np.int64)
         more: dict[str, Any] = {**self.both.counts, "n": len(shared), "left_out": len(self.both.asked) - len(shared)}
         if not len(shared):
             yield self.row(figure, "difference", None, note=NONE, **more), None
             return
         weights = self.both.weights[np.searchsorted(self.both.parents, shared)]
-        notes, labels = [BY_RULES] * self.block.lower(self.both), self.block.columns.clusters[shared]
-        sides = {"variants": varied} | ({} if repeated is None else {"repetitions": repeated})
+        notes, labels = [AS_RULES] * self.both.waits, self.block.columns.clusters[shared]
+        sides = {"variants": varied} | ({} if repeated is None else {name: repeated})
         columns = {name: np.array([side[parent] for parent in shared.tolist()]) for name, side in sides.items()}
         for name, values in columns.items():
             mean = mean_score(values, weights, labels).rounded
             told = {"ci95": mean.ci95, "method": mean.method, "note": "; ".join(notes)}
             yield self.row(figure, name, mean.value, **told, **more), None
         if repeated is not None:
-            found = paired_difference(columns["variants"] - columns["repetitions"], weights, labels)
+            found = paired_difference(columns["variants"] - columns[name], weights, labels)
+            if self.both.waits:
+                found, notes = found._replace(ci95=None, p=None), [UNTESTED]
             yield difference_row(self.block, self.axes, (*self.key, figure), found, notes, **more), None
 
     @property

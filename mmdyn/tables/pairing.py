@@ -1,99 +1,294 @@
-"""Cells compared over the questions that both have: two values of a factor, and models with each other."""
+"""Two sides compared over the questions that both have: on one scale, with interval and test."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.record import Scale
+from mmdyn.stats import (
+    TOO_FEW_NOTE,
+    Difference,
+    Floats,
+    Ints,
+    group_means,
+    holm,
+    mean_of,
+    paired_difference,
+    paired_difference_between,
+)
 from mmdyn.table import Paired
-from mmdyn.tables.blocks import Block, Numbered
-from mmdyn.tables.columns import Cell
+from mmdyn.tables.blocks import Block, Key, Numbered
+from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
 from mmdyn.tables.factors import PICKED
-from mmdyn.tables.results import BY_RULES, NOT_GIVEN, p_digits
-from mmdyn.tables.rows import Row
-from mmdyn.tables.scale import SAME
+from mmdyn.tables.keys import NOT_GIVEN
+from mmdyn.tables.rows import Row, p_digits
 
 ALPHA = 0.05
-GUESSING = "guessing pays differently on the two sides: the measure `corrected` takes that out"
+EVEN = 0.5
+"""A question is right where its mean score is above this, wrong where it is below, and neither at it."""
+
+CORRECTED = (
+    "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
+    " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
+    " chance, and can fall here without losing anything it knows"
+)
+UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
+TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
-NO_PAIR = "no question was answered under both"
+NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
+READ = "difference where read"
+RAW, STANDARD = "raw difference", "standard"
+
+
+class Pair(NamedTuple):
+    """Two sides over the questions, or groups of questions, that both have.
+
+    block: of what is measured on the scale. a, b: cells of the same ids. raw: b - a of raw scores. records: of both
+    sides, asked and not answered ones among them. lacking: each parent as many times as it lacks a variant that others
+    have. note: what to know of the scale. empty: why there is no number where there is none.
+    """
+
+    block: Block
+    a: Cell
+    b: Cell
+    raw: Floats
+    records: tuple[Ints, Ints]
+    lacking: Ints
+    scale: Scale | Literal[""]
+    note: str
+    empty: str
+    grouped: bool
+
+    @classmethod
+    def of(cls, block: Block, a: Ints, b: Ints, *, grouped: bool = False) -> Pair:
+        """The records of two sides, raw where guessing earns the same on both, else corrected for chance.
+
+        grouped: pairs are groups of questions that stand for each other.
+        """
+        cells = _shared(block, (a, b), grouped=grouped)
+        scale, note = _scale_of(block, *cells)
+        scaled = block._replace(measured="corrected") if scale == "corrected" else block
+        on_scale = _shared(scaled, (a, b), grouped=grouped) if scale == "corrected" else cells
+        kept = np.isin(cells[0].ids, on_scale[0].ids)
+        compared = [_are_paired(block.columns, records, cells[0].ids, grouped=grouped) for records in (a, b)]
+        lacking = np.concatenate([_lacking(block.columns, *side) for side in zip((a, b), compared, strict=True)])
+        empty = ALL_GUESSED if len(cells[0].ids) else NO_PAIR
+        raw = (cells[1].values - cells[0].values)[kept]
+        return cls(scaled, *on_scale, raw, (a, b), lacking, scale, note, empty, grouped)
+
+    def only(self, parents: NDArray[np.bool_]) -> Pair:
+        """The pairs of some parents, of which a mask says which."""
+        kept, of = parents[self.a.parents], self.block.columns.parents
+        a, b = (records[parents[of[records]]] for records in self.records)
+        cells = self.a.only(kept), self.b.only(kept)
+        lacking = self.lacking[parents[self.lacking]]
+        return self._replace(a=cells[0], b=cells[1], raw=self.raw[kept], records=(a, b), lacking=lacking)
+
+    def difference(self) -> Difference | None:
+        """b - a; None without a pair."""
+        return _tested(self.block, self.a, self.b) if len(self.a.ids) else None
+
+    def unread(self, records: Ints) -> float:
+        """The share of one side's compared answers that were refused or not read."""
+        columns = self.block.columns
+        counts = counts_of(columns, records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)])
+        return (counts["unparsed"] + counts["refused"]) / counts["answers"] if counts["answers"] else 0.0
+
+    def rows(
+        self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
+        differs: tuple[str, ...] = (), *, comparable: bool = True,
+    ) -> Iterator[Numbered]:  # fmt: skip
+        """A row for each side, for the difference, and for that of raw scores where the scale is another one.
+
+        comparable: whether the two can be compared at all; if not `notes` say why, and there is no number.
+        """
+        sides = [self._told(cell, records) for cell, records in zip((self.a, self.b), self.records, strict=True)]
+        for name, cell in zip(names, sides, strict=True):
+            yield self.block.mean_row(axes, key, name, cell, scale=self.scale), cell
+        asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
+        more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
+        more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
+        more |= self._dropped() | {"scale": self.scale, "differs": differs}
+        found = self.difference() if comparable else None
+        if found is None:
+            more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
+            yield self.block.row(axes, key, "difference", None, **more), None
+            return
+        told = dict.fromkeys(notes, True) | {self.note: bool(self.note)}
+        more |= judged_of(self.a, self.b, self.weights)
+        known = [note for note, holds in told.items() if holds]
+        yield difference_row(self.block, axes, key, found, known, **more), None
+        if self.scale == "corrected":
+            raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
+            unit = self.block.difference_unit
+            yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    def _dropped(self) -> dict[str, int]:
+        """How many variants of the compared parents were not made, by reason."""
+        columns, found = self.block.columns, Counter[str]()
+        keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
+        for (reason, key), counts in columns.dropped.items():
+            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
+        return dict(found)
+
+    @property
+    def weights(self) -> Floats:
+        """Of each pair."""
+        return (self.a.weights + self.b.weights) / 2
+
+    def _ids(self, records: Ints) -> Ints:
+        parents = self.block.columns.parents[records]
+        groups = self.block.columns.groups[parents]
+        return np.unique(groups[groups >= 0] if self.grouped else parents)
+
+    def _told(self, cell: Cell, records: Ints) -> Cell:
+        """A side with the counts of its compared records, and of all that failed or have no score."""
+        columns = self.block.columns
+        compared = records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)]
+        every = counts_of(columns, records)
+        counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
+        return cell._replace(counts=counts)
+
+
+def _shared(block: Block, sides: tuple[Ints, Ints], *, grouped: bool) -> tuple[Cell, Cell]:
+    """The cells of two sides, over what both have. Chains weigh the same over what is compared; the side without
+    chains carries the weights of the other."""
+    if not grouped:
+        sides = _both(block, sides)
+    a, b = (by_group(block, cell) if grouped else cell for cell in map(block.cell, sides))
+    _, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
+    a, b = a.only(in_a), b.only(in_b)
+    if a.chains == b.chains:
+        return a, b
+    weights = a.weights if a.chains > b.chains else b.weights
+    return a._replace(weights=weights), b._replace(weights=weights)
+
+
+def _both(block: Block, sides: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """The records of the parents that have a value on both sides; where both are over chains, under the same chain."""
+    columns = block.columns
+    values = columns.worth[block.measured][0]
+    codes = [columns.parents[side] for side in sides]
+    chains = columns.field("chain").codes
+    if all(len(np.unique(chains[side])) > 1 for side in sides):
+        many = len(columns.field("chain").values)
+        codes = [parents * many + chains[side] for parents, side in zip(codes, sides, strict=True)]
+    told = [code[~np.isnan(values[side])] for code, side in zip(codes, sides, strict=True)]
+    shared = np.intersect1d(*told)
+    a, b = (side[np.isin(code, shared)] for code, side in zip(codes, sides, strict=True))
+    return a, b
+
+
+def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]:
+    """The scale of the set, on which guessing makes no difference between two cells of the same ids, and what to know
+    of it."""
+    if block.measured != "score":
+        return "", ""
+    if np.isnan(a.chance + b.chance).any():
+        return "raw", UNKNOWN
+    if not block.columns.corrected[a.parents].any():
+        return "raw", ""
+    alike = np.allclose(a.chance, b.chance, rtol=0, atol=SAME)
+    return "corrected", "" if alike else CORRECTED
+
+
+def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) -> NDArray[np.bool_]:
+    """Whether the parents, or groups, of some records are among these."""
+    parents = columns.parents[records]
+    return np.isin(columns.groups[parents] if grouped else parents, ids)
+
+
+def _lacking(columns: Columns, records: Ints, paired: NDArray[np.bool_]) -> Ints:
+    """The parent of each variant that pairs lack an answer of: of a chain and a draw that any parent of their set
+    has."""
+    keys, parents = columns.asked[records], columns.parents[records]
+    answered, found = ~(columns.flags["failed"] | columns.flags["unscored"])[records], list[Ints]()
+    pools = {place: columns.keys[place].pool or columns.keys[place] for place in np.unique(keys).tolist()}
+    for place, pool in pools.items():
+        alike = np.unique(parents[paired & np.isin(keys, [other for other, its in pools.items() if its == pool])])
+        draws = np.arange(columns.draws[records[keys == place]].max() + 1)
+        own = paired & answered & (keys == place)
+        wanted = (alike[:, None] * len(draws) + draws).ravel()
+        found.append(np.setdiff1d(wanted, parents[own] * len(draws) + columns.draws[records[own]]) // len(draws))
+    return np.concatenate(found) if found else parents
 
 
 def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
     """b - a over what both cells have; None where that is nothing."""
     _, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-    if not len(in_a):
-        return None
-    weights = (a.weights[in_a] + b.weights[in_b]) / 2
-    differences, labels = b.values[in_b] - a.values[in_a], block.labels(a)[in_a]
+    return _tested(block, a.only(in_a), b.only(in_b)) if len(in_a) else None
+
+
+def _tested(block: Block, a: Cell, b: Cell) -> Difference:
+    """b - a of cells of the same ids."""
+    weights, differences, labels = (a.weights + b.weights) / 2, b.values - a.values, block.labels(a)
     if block.measure.unit != "share":
         return mean_of(differences, weights, labels)
-    return paired_difference(differences, weights, labels, 1 - min(block.least(a), block.least(b)))
+    bound = 1 - min(block.least(a), block.least(b))
+    if a.waits or b.waits:
+        return paired_difference_between(b.low - a.high, b.high - a.low, differences, weights, labels, bound)
+    return paired_difference(differences, weights, labels, bound)
+
+
+def judged_of(a: Cell, b: Cell, weights: Floats) -> dict[str, Any]:
+    """Between what b - a of cells of the same ids lies once all is judged, by the name that a row has for it."""
+    if not (a.waits or b.waits):
+        return {}
+    ends = (b.low - a.high, b.high - a.low)
+    low, high = (round(float(np.average(end, weights=weights)), 6) + 0.0 for end in ends)
+    return {"judged": (low, high)}
 
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
-    """The rows of a block of a Paired: both sides, their difference, and of groups what became of each."""
+    """The rows of a block of a Paired: both sides, their difference, and of groups what became of each. Standard
+    questions stand beside each chain, as they have none."""
+    chainless = part.factor == "variant" and "chain" in part.by
+    place = part.by.index("chain") if chainless else 0
+    wide = block.spans(part.by[:place] + part.by[place + 1 :]) if chainless else {}
     for key, records in block.spans(part.by).items():
-        of_sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
-        a, b = (block.cell(side) for side in of_sides)
-        left = len(np.union1d(a.asked, b.asked))
-        if part.pair == "group":
-            a, b = by_group(block, a), by_group(block, b)
-            left = len(np.union1d(a.asked, b.asked))
-        shared, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-        both = [only(cell, places) for cell, places in ((a, in_a), (b, in_b))]
-        for value, cell in zip((part.a, part.b), both, strict=True):
-            yield block.mean_row(part.by, key, value, cell), cell
-        yield _difference(block, part, key, both, left - len(shared)), None
-        if part.pair == "group" and len(shared):
-            yield from _agreement(block, part, key, both, [_picks(block, side) for side in of_sides])
-
-
-def _difference(block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], left: int) -> Row:
-    a, b = sides
-    counts = {name: a.counts[name] + b.counts[name] for name in a.counts}
-    more: dict[str, Any] = {"n": len(a.ids), "left_out": left, **counts}
-    found = compared(block, a, b)
-    if found is None:
-        return block.row(part.by, key, "difference", None, note=NO_PAIR, **more)
-    guessing = block.measured == "score" and bool(np.nanmax(np.abs(a.chance - b.chance), initial=0.0) > SAME)
-    notes = {GUESSING: guessing, BY_RULES: block.lower(a, b)}
-    return difference_row(block, part.by, key, found, [note for note, holds in notes.items() if holds], **more)
+        if chainless and key[place] == NOT_GIVEN:
+            continue
+        every = wide[key[:place] + key[place + 1 :]] if chainless else records
+        sides = [block.at(every if value == STANDARD else records, part.factor, value) for value in (part.a, part.b)]
+        pair = Pair.of(block, sides[0], sides[1], grouped=part.pair == "group")
+        yield from pair.rows(part.by, key, (part.a, part.b))
+        if pair.grouped and len(pair.a.ids):
+            yield from _agreement(block, part, key, pair)
 
 
 def difference_row(
-    block: Block, by: Sequence[str], key: tuple[str, ...], found: Difference, notes: list[str], **more: Any
+    block: Block, by: Sequence[str], key: Key, found: Difference, notes: Sequence[str], **more: Any
 ) -> Row:
     """The row of a difference, or of another number that is tested against 0."""
     found = found.rounded
-    few = TOO_FEW_OFF if more.get("quantity") == "slope" else TOO_FEW_NOTE
+    few = TOO_FEW_OFF if str(more.get("quantity")).startswith("slope") else TOO_FEW_NOTE
     notes = notes if found.p is not None else [*notes, few]
     more = {"ci95": found.ci95, "method": found.method, "note": "; ".join(notes)} | more
     p = None if found.p is None else p_digits(found.p)
     return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=block.difference_unit, **more)
 
 
-def _agreement(
-    block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], picks: Sequence[Mapping[int, int]]
-) -> Iterator[Numbered]:
+def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Numbered]:
     """How many pairs are right on both sides, on neither (and of these, on how many both sides say the same), and on
     one alone; what is neither right nor wrong is in none."""
-    a, b = (cell.values for cell in sides)
+    a, b = (cell.values for cell in _shared(block, pair.records, grouped=True))
     kinds = {"both right": (1, 1), f"{part.a} only": (1, 0), f"{part.b} only": (0, 1), "both wrong": (0, 0)}
     shares = {name: (a == one) & (b == other) for name, (one, other) in kinds.items()}
-    alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in sides[0].ids.tolist()]
+    picks = [_picks(block, side) for side in pair.records]
+    alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in pair.a.ids.tolist()]
     shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
     for name, hits in shares.items():
-        yield block.mean_row(part.by, key, name, sides[0]._replace(values=hits.astype(np.float64), bounded=False)), None
+        yield block.mean_row(part.by, key, name, pair.a.settled(hits.astype(np.float64))), None
 
 
-def _picks(block: Block, records: Ints) -> dict[int, int]:
+def _picks(block: Block, records: Ints) -> Mapping[int, int]:
     """What was read in the replies of each group, by its code, where all of them say the same."""
     picked = block.columns.fields[PICKED]
     found = dict[int, set[int]]()
@@ -107,20 +302,16 @@ def _picks(block: Block, records: Ints) -> dict[int, int]:
 def by_group(block: Block, cell: Cell) -> Cell:
     """A cell of groups: the questions of a group are averaged, those without one are left out."""
     groups = block.columns.groups
+    cell = cell.only(groups[cell.parents] >= 0)
     place = groups[cell.parents]
-    there = place >= 0
-    ids, values, weights = group_means(place[there], cell.values[there], cell.weights[there])
-    _, chance, _ = group_means(place[there], cell.chance[there], cell.weights[there])
-    first = cell.parents[there][np.unique(place[there], return_index=True)[1]]
+    ids, values, weights = group_means(place, cell.values, cell.weights)
+    _, chance, _ = group_means(place, cell.chance, cell.weights)
+    _, least, _ = group_means(place, cell.least, cell.weights)
+    first = cell.parents[np.unique(place, return_index=True)[1]]
     asked = np.unique(groups[cell.asked][groups[cell.asked] >= 0])
-    return cell._replace(parents=first, ids=ids, values=values, weights=weights, chance=chance, asked=asked)
-
-
-def only(cell: Cell, places: Ints) -> Cell:
-    columns: dict[str, Any] = {
-        name: getattr(cell, name)[places] for name in ("parents", "ids", "values", "weights", "chance")
-    }
-    return cell._replace(**columns)
+    _, low, _ = group_means(place, cell.low, cell.weights)
+    _, high, _ = group_means(place, cell.high, cell.weights)
+    return Cell(first, ids, values, weights, chance, least, low, high, cell.counts, asked)
 
 
 def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:

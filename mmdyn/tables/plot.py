@@ -92,14 +92,12 @@ def _draw_rows(axes: Axes, chart: Chart, series: list[str], labels: list[str]) -
             axes.errorbar(
                 values, rows, xerr=_errors(points), fmt=MARKERS[number % len(MARKERS)], label=_told(name), capsize=1.5
             )
-            bounds = [(point.value, row) for point, row in zip(points, rows, strict=True) if _is_bound(point)]
-            axes.plot(*zip(*bounds, strict=True), ">", color=f"C{number % 8}", ms=6) if bounds else None
     axes.set_yticks(range(len(labels)), ["\n".join(_wrapped(_told(label))) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     if chart.kind == "bars" or any(point.value < 0 for point in chart.points):
         axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_xlabel(chart.axis + " (▸ at least)" * any(map(_is_bound, chart.points)))
+    axes.set_xlabel(chart.axis)
     if chart.kind == "bars":
         axes.locator_params(axis="x", integer=True)
         axes.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
@@ -120,10 +118,6 @@ def _draw_line(axes: Axes, chart: Chart, series: list[str], labels: list[str]) -
 def _errors(points: list[Point]) -> list[list[float]]:
     low = [max(0.0, point.value - (point.value if point.low is None else point.low)) for point in points]
     return [low, [max(0.0, (point.value if point.high is None else point.high) - point.value) for point in points]]
-
-
-def _is_bound(point: Point) -> bool:
-    return point.low is not None and point.high is None
 
 
 def _wrapped(label: str) -> list[str]:

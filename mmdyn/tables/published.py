@@ -55,17 +55,17 @@ class Published:
             )
         self._named = found[0] if found else ""
 
-    def beside(self, part: TablePart) -> TablePart:
-        """The part with the paper's number in each row that has one."""
-        return replace(part, rows=[self._row(row) for row in part.rows])
+    def beside(self, part: TablePart, place: int) -> TablePart:
+        """The part of this place with the paper's number in each row that has one."""
+        plain = part.kind in ("pivot", "leaderboard")
+        return replace(part, rows=[self._row(row, place, plain=plain) for row in part.rows])
 
-    def _row(self, row: Row) -> Row:
-        plain = row.kind in ("pivot", "leaderboard")
+    def _row(self, row: Row, place: int, *, plain: bool) -> Row:
         main = row.quantity in MAIN or (plain and row.quantity != "rank")
         model = self._model(row)
         for number in self._numbers:
             own = {"model": model} if "model" in number.factors else {}
-            same = (number.part, number.quantity) in [(row.part, row.quantity), *([(row.part, "")] * main)]
+            same = (number.part, number.quantity) in [(place, row.quantity), *([(place, "")] * main)]
             fits = same and number.factors.items() <= (row.factors | own).items()
             if fits and row.factors.keys() - number.factors.keys() <= {*APART}:
                 value = number.value / 100 if row.unit in ("share", "points") else number.value

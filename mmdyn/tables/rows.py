@@ -1,20 +1,24 @@
-"""The rows that every table is made of, whatever it shows: terminal, JSON, CSV, Markdown and LaTeX show the same
-ones."""
+"""The rows that every table is made of, whatever it shows: all formats, pages and plots show the same ones."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
-from mmdyn.tables.results import Bound, Interval
+from mmdyn.record import Scale
 
 TOTAL, MACRO = "all", "mean"
 """The value of a factor over which a row is total, and over whose values' means it is a mean."""
 
-ERRORS = "errorkinds"
-"""The kind of rows that are of wrong answers."""
+Interval: TypeAlias = tuple[float, float]
+"""The ends of a 95 % interval."""
+
+WAITING = "some answers wait for a judge: intervals and p hold whatever it will say"
+AS_RULES = "some answers wait for a judge, and count here as the rules have them"
+UNTESTED = "some answers wait for a judge, so that nothing is tested"
+"""What a number is noted with some of whose answers need a judge and had none."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -22,14 +26,17 @@ class Row(Struct, frozen=True, kw_only=True):
 
     quantity: what `value` is: the measure, a side of a difference, `difference`, `slope`, … factors: of what records;
         TOTAL stands for all values of a factor, MACRO for the mean of its values' means. n: parents (pairs where it is
-        of pairs). left_out: parents asked and not paired. failed, unscored, needs_judge: count records. p: of the test
-        that a difference is 0, or that all are equal; p_adjusted: by Holm's method over its part of the table. mark:
-        `best` or `second` where that is told apart from the next. note: why there is no value, or what to know of it.
-        paper: what the paper has there, for `paper_model`.
+        of pairs). left_out: parents asked and not counted or paired; variants_left_out: variants that pairs
+        lack, of these `not_applicable` ones and ones `rejected` by a judge; the others failed, or were not asked.
+    answers, unparsed, refused, truncated, failed, unscored, needs_judge: count records.
+    p: of the test that a difference is 0, or that all are equal; p_adjusted: by Holm's method over its family. judged:
+        where answers wait for a judge, between what the value lies once all are judged; interval and p hold whatever
+        the verdicts. scale: what a difference of scores is of, `raw` ones, or ones `corrected` for chance.
+    differs: what differs between its sides beside the factor. mark: `best` or `second` where that is told apart from
+        the next. note: why there is no value, or what to know of it. paper: what the paper has there, for
+        `paper_model`.
     """
 
-    part: int
-    kind: str
     factors: dict[str, str]
     quantity: str
     unit: str
@@ -37,12 +44,21 @@ class Row(Struct, frozen=True, kw_only=True):
     ci95: Interval | None = None
     n: int = 0
     left_out: int = 0
+    variants_left_out: int = 0
+    not_applicable: int = 0
+    rejected: int = 0
+    answers: int = 0
+    unparsed: int = 0
+    refused: int = 0
+    truncated: int = 0
     failed: int = 0
     unscored: int = 0
     needs_judge: int = 0
     p: float | None = None
     p_adjusted: float | None = None
-    bound: Bound = ""
+    judged: Interval | None = None
+    scale: Scale | Literal[""] = ""
+    differs: tuple[str, ...] = ()
     mark: Literal["", "best", "second"] = ""
     method: str = ""
     note: str = ""
@@ -51,25 +67,26 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class TablePart(Struct, frozen=True):
-    """The rows of one declaration. across: the factor whose values stand side by side, in the order of `columns` as far
-    as that is given; `quantity` where quantities do."""
+    """The rows of one declaration. kind: that of the declaration, in lower case; by: the field that its scores or
+    contrasts are broken down by. across: the factor whose values stand
+    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do; empty where each
+    row is a line."""
 
+    kind: str
     title: str
     across: str
     rows: list[Row]
     notes: list[str]
     columns: list[str] = []
+    by: str = ""
 
 
-class TableRows(Struct, frozen=True):
-    """The rows of several declarations. `complete` is False where records are missing or not scored; `failed` counts
-    failed records."""
+def rows_of(parts: Iterable[TablePart], kind: str, quantity: str = "") -> list[Row]:
+    """The rows of all parts of a kind; of a quantity where one is named."""
+    every = (row for part in parts if part.kind == kind for row in part.rows)
+    return [row for row in every if quantity in ("", row.quantity)]
 
-    title: str
-    complete: bool
-    failed: int
-    parts: list[TablePart]
 
-    def to_json(self) -> bytes:
-        """The rows as JSON text; equal runs give equal bytes."""
-        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+def p_digits(p: float) -> float:
+    """A p-value as reports have it: six digits that count."""
+    return float(f"{p:.6g}")

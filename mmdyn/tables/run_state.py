@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct, field
@@ -13,6 +14,9 @@ from mmdyn.work import ANSWERED_NOW, Reader, RunFolder, Scoring, score_kind, sco
 BY_JUDGE = "judge:"
 """How the `rule` of a score begins that a judge decided."""
 
+DECIDES = {"unsure": "on what rules do not settle", "wrong": "on what rules do not call right", "all": "on everything"}
+"""What judges decide on, by their mode."""
+
 SHOWN_FAILURES, SHOWN_CHARS = 20, 300
 
 
@@ -21,7 +25,8 @@ class Spending(Struct):
     them.
 
     cost: by currency, by the prices that were given when it was asked; replies out of the cache cost nothing. unknown:
-        replies whose cost is not known, for want of a price or of a count of tokens.
+        replies whose cost is not known, for want of a price or of a count of tokens. cached: of judges, replies out of
+        the cache, which are none of `replies`.
     """
 
     model: str
@@ -32,6 +37,7 @@ class Spending(Struct):
     cached_tokens: int = 0
     cost: dict[str, float] = field(default_factory=dict)
     unknown: int = 0
+    cached: int = 0
 
     def add(self, usage: Usage, cost: float | None, currency: str) -> None:
         """Count one reply."""
@@ -116,6 +122,10 @@ class RunState(Struct, frozen=True):
     needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
         under way and not in force. corrected: answers that are scored by another golden answer than their sample had
         when it was asked. judges, judge_mode: who decides on which answers, in the scores in force.
+
+    Where judged runs are tabulated: judge_spending: what each judge took, its asks without a verdict among them;
+    no_verdict: answers that no judge gave a verdict on when it was asked, of which judge_failures are the first;
+    else_rules: answers whose score in force is the rules', as no verdict could be had, which are not among these.
     """
 
     name: str
@@ -132,11 +142,43 @@ class RunState(Struct, frozen=True):
     corrected: int = 0
     judges: tuple[str, ...] = ()
     judge_mode: str = ""
+    judge_spending: list[Spending] = []
+    no_verdict: int = 0
+    judge_failures: list[FailedReply] = []
+    else_rules: int = 0
 
     @property
     def unjudged(self) -> bool:
         """Whether a judge owes verdicts: scores are under way, or those in force are not there for all answers."""
         return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
+
+
+def state_lines(state: RunState) -> Iterator[str]:
+    """How far a run is, what it took and how it was scored, in sentences."""
+    if state.asked < state.planned:
+        yield f"{state.name} is not finished: {state.asked} of {state.planned} asked so far."
+    if state.waiting:
+        yield f"{state.name}: {state.waiting}."
+    if state.unscored:
+        again = "`mmdyn score`, with the same --judge," if "+" in state.scorer else "`mmdyn score`"
+        yield f"{state.name}: {state.unscored} answers are not scored yet; {again} scores them."
+    if state.needs_judge and not state.waiting and "+" not in state.scorer:
+        ask = "`mmdyn score RUN --judge MODEL` asks one"
+        yield f"{state.name}: {state.needs_judge} answers need a judge and had none; {ask}."
+    if state.failed:
+        yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
+    if state.corrected:
+        said = "scored by another golden answer than their sample had when it was asked"
+        yield f"{state.name}: {said}: {state.corrected}."
+    for mode, count in state.skipped.items():
+        yield f"{state.name}: {count} samples could not be asked in mode {mode}."
+    for spent in state.spending:
+        if spent.prompt_tokens or spent.completion_tokens or spent.cost:
+            yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
+    if state.asked:
+        who = f"and by the judge {' and then '.join(state.judges)} ({DECIDES.get(state.judge_mode)})"
+        judged = who if state.judges else "without a judge"
+        yield f"{state.name}: scored by the policy {state.scorer.partition('+')[0]}, {judged}."
 
 
 class StateTally:
@@ -166,7 +208,6 @@ class StateTally:
     def state(self, name: str, run: RunFolder) -> RunState:
         """How far the run is, now that all its records are counted."""
         planned, under_way, counts = run.config.planned, run.config.under_way, self._counts
-        names = ("asked", "failed", "unscored", "needs_judge", "corrected")
         return RunState(
             name=name or run.name,
             scorer=run.config.scorer,
@@ -177,7 +218,11 @@ class StateTally:
             waiting=find_waiting(run, under_way) if under_way else None,
             judges=tuple(entry.name for entry in run.config.judges),
             judge_mode=run.config.judge_mode,
-            **{name: counts[name] for name in names},
+            asked=counts["asked"],
+            failed=counts["failed"],
+            unscored=counts["unscored"],
+            needs_judge=counts["needs_judge"],
+            corrected=counts["corrected"],
         )
 
 

@@ -2,57 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
-from mmdyn.errors import UserError
-from mmdyn.frame import Frame, Framed
-from mmdyn.stats import Ints, holm
+from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
+    AnswerKeys,
     Attribution,
-    Counted,
+    Auc,
+    Contrasts,
+    Corrected,
     Curves,
+    ErrorCounts,
     ErrorKinds,
+    FieldTests,
+    Flips,
     Gap,
+    Judged,
     Ladder,
     Leaderboard,
+    MeaningJudges,
     NamedTable,
     Noise,
     Paired,
     Part,
     Pivot,
+    Position,
     Ranking,
+    Repeats,
+    Scores,
     Spread,
+    Strengths,
     Trend,
+    Whole,
 )
 from mmdyn.tables.attribution import attribution_rows
-from mmdyn.tables.blocks import APART, Block, Numbered
-from mmdyn.tables.charts import pick_chart, table_charts
-from mmdyn.tables.collect import MAX_VALUES
-from mmdyn.tables.columns import Columns, read_columns, records_where, split
+from mmdyn.tables.auc import AucWatcher
+from mmdyn.tables.blocks import APART, Block, Numbered, RowWatcher
+from mmdyn.tables.columns import Columns, Watcher, named_runs, read_columns, records_where, split
+from mmdyn.tables.contrasts import contrast_rows
+from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
-from mmdyn.tables.error_kinds import error_part
-from mmdyn.tables.factors import PICKED, RUNG, ModelFacts
-from mmdyn.tables.formats import FORMATS, table_frame
+from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.families import adjusted, adjusted_contrasts
+from mmdyn.tables.field_tests import field_rows
+from mmdyn.tables.flips import FlipWatcher
+from mmdyn.tables.guessing import KeyWatcher, PositionWatcher, with_positions
+from mmdyn.tables.judged import JudgedWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
+from mmdyn.tables.meaning_judges import judge_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
-from mmdyn.tables.plot import Plot, draw_chart
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
-from mmdyn.tables.results import p_digits
-from mmdyn.tables.rows import MACRO, TOTAL, TablePart, TableRows
+from mmdyn.tables.repeats import RepeatsWatcher
+from mmdyn.tables.results import Report
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
+from mmdyn.tables.scores import score_notes, score_rows
+from mmdyn.tables.strengths import strength_rows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
+from mmdyn.tables.wrong_answers import CountedErrors, LabelledErrors
 from mmdyn.work import ProgressBar, RunFolder
 
 KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
+    Scores: score_rows,
+    Contrasts: contrast_rows,
     Pivot: pivot_rows,
     Paired: paired_rows,
     Gap: gap_rows,
@@ -64,44 +84,60 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Noise: noise_rows,
     Ladder: ladder_rows,
     Curves: curve_rows,
+    FieldTests: field_rows,
+    Strengths: strength_rows,
+    MeaningJudges: judge_rows,
 }
+
+
+WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
+    Flips: FlipWatcher,
+    Repeats: RepeatsWatcher,
+    Auc: AucWatcher,
+    Corrected: CorrectedWatcher,
+    Judged: JudgedWatcher,
+    ErrorKinds: LabelledErrors,
+    ErrorCounts: CountedErrors,
+    Position: PositionWatcher,
+    AnswerKeys: KeyWatcher,
+}
+"""Declarations that need more of the records than the columns hold."""
 
 SPANS: dict[type[Analysis], tuple[str, ...]] = {
     Attribution: ("variant", "chain"),
     Noise: ("variant", "chain", "draw", "epoch"),
-    Ladder: ("context", RUNG),
+    Ladder: ("context",),
     Curves: ("variant", "chain"),
 }
 """The factors over whose values an analysis goes, which its rows do not hold apart."""
 
-TITLES: dict[type[Analysis], str] = {
+TITLES: dict[type, str] = {
+    Scores: "Scores",
+    Contrasts: "Contrasts: b - a over the questions that both have",
+    Flips: "Flips: questions that a chain turned",
+    Position: "Scores by the position of the right option",
+    AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
+    FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
     Noise: "Noise floor: what chains flip beyond what asking again flips",
     Ladder: "Ability ladder: what wrong answers lack",
     Curves: "Severity curves: scores corrected for chance along doses",
+    Repeats: "Repeats: tries at one question; left out counts the groups of tries with fewer than k",
+    Auc: "AUC of the weighed options; cases are statements or options",
+    Corrected: "Scores corrected for the scorer's errors; marks counts answers that people marked",
+    Judged: "Rules and judges; left out counts answers that a judge was not asked about, failed those without verdict",
+    ErrorKinds: "Kinds of error, of all wrong answers; truncated and empty ones count as incomplete without a label",
+    ErrorCounts: "Answers by what is known without a judge; truncated, empty and unparsed ones are among the wrong",
+    Strengths: "Strength: medians by chain of the tokens changed, the SSIM of pictures, the distance of embeddings, and"
+    " the lines of print read alike",
+    MeaningJudges: "Judges of meaning: variants that they kept, and how well they reject changed questions",
 }
 
 ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (forms.py)."""
 
-
-class Tabulation(TableRows, Framed, frozen=True):
-    """What `tabulate` makes: tables, also as a data frame, as plots, and as what a notebook shows."""
-
-    def frame(self) -> Frame:
-        """A row for each number, as the CSV file has them."""
-        return table_frame(self)
-
-    def plot(self, name: str = "", *, columns: int = 1) -> Plot:
-        """A plot of a table, as wide as one or two `columns` of a page, by its name, such as `pivot` or `leaderboard`.
-        Raises UserError where there is none of it, MissingExtra without matplotlib."""
-        return draw_chart(pick_chart(table_charts(self), name), columns)
-
-    def __repr__(self) -> str:
-        return FORMATS["text"](self)
-
-    def _repr_html_(self) -> str:
-        return FORMATS["html"](self)
+WHOLE = ("score", "corrected", "unread")
+STANDARD = {"variant": ("standard",)}
 
 
 def tabulate(
@@ -111,7 +147,7 @@ def tabulate(
     published: Published | None = None,
     facts: ModelFacts = MappingProxyType({}),
     progress: ProgressBar | None = None,
-) -> Tabulation:
+) -> Report:
     """Carry out declarations over the records of runs, which are read once.
 
     Args:
@@ -127,49 +163,113 @@ def tabulate(
             fit the records.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
+    parts = table.parts if isinstance(table, NamedTable) else table
+    columns, watched = read_for(folders, parts, facts=facts, progress=progress)
+    return tabulate_columns(columns, table, watched, published)
+
+
+def read_for(
+    runs: Sequence[RunFolder],
+    parts: Sequence[Part],
+    *,
+    facts: ModelFacts = MappingProxyType({}),
+    progress: ProgressBar | None = None,
+    watchers: Sequence[Watcher] = (),
+) -> tuple[Columns, dict[int, RowWatcher]]:
+    """Read every record once, for all that declarations need.
+
+    Args:
+        runs: opened runs.
+        parts: declarations.
+        facts: factors of models, as `read_model_facts` reads them.
+        progress: counts records.
+        watchers: what else looks at each record.
+
+    Returns:
+        The columns; and what watched the records for declarations that need more, by their indices.
+
+    Raises:
+        InputError, UserError: as `read_columns` does.
+    """
+    by_name, kept = named_runs(runs), enumerate(parts)
+    watched = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
+    factors = [name for part in parts for name in (*_named(part), *part.where, *_needed(part))]
+    measures = [name for part in parts for name in _measured(part)]
+    every = [*watched.values(), *watchers]
+    return read_columns(runs, (*factors, *APART, "set"), measures, progress, facts, every), watched
+
+
+def tabulate_columns(
+    columns: Columns,
+    table: NamedTable | Sequence[Part],
+    watched: Mapping[int, RowWatcher] = MappingProxyType({}),
+    published: Published | None = None,
+) -> Report:
+    """Carry out declarations over records that `read_for` read for these among others.
+
+    Args:
+        columns: the records.
+        table: a named table, or declarations.
+        watched: what watched the records for them, by their indices.
+        published: the paper's own numbers.
+
+    Raises:
+        UserError: for a declaration that does not fit the records.
+    """
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
-    factors = [name for part in counted for name in (*_named(part), *part.where)]
-    more = {
-        PICKED for part in counted if isinstance(part, Ladder) or (isinstance(part, Paired) and part.pair == "group")
-    }
-    more |= {"sample" for part in counted if isinstance(part, Attribution)}
-    measures = [name for part in counted for name in (ANALYSED if isinstance(part, Analysis) else [part.measure])]
-    columns = read_columns(folders, (*factors, *APART, "set", *more), measures, progress, facts)
-    for name in factors:
-        if (many := len(columns.fields[name].values)) > MAX_VALUES:
-            raise UserError(f"the factor {name!r} has {many} values: go by one of {MAX_VALUES} at most")
-    parts = [_part(columns, place, part) for place, part in enumerate(named.parts)]
-    parts = [published.beside(part) for part in parts] if published else parts
-    due = any(run.config.under_way for run in folders) or bool(columns.flags["unscored"].any())
-    complete = len(columns.parents) >= sum(run.config.planned for run in folders) and not due
-    return Tabulation(named.title, complete, int(columns.flags["failed"].sum()), parts)
+    parts = with_positions([_part(columns, part, watched.get(place)) for place, part in enumerate(named.parts)])
+    parts = [published.beside(part, place) for place, part in enumerate(parts)] if published else parts
+    return Report.of(columns, parts, named.title)
 
 
-def _part(columns: Columns, place: int, part: Part) -> TablePart:
-    if isinstance(part, ErrorKinds):
-        return error_part(columns.runs, place, part)
-    axes, kind, measured = _named(part), type(part).__name__, "score" if isinstance(part, Analysis) else part.measure
+def _needed(part: Part) -> list[str]:
+    """Factors that a declaration needs beside those that it names."""
+    grouped = isinstance(part, Paired) and part.pair == "group"
+    return [PICKED] * (isinstance(part, Ladder) or grouped)
+
+
+def _measured(part: Part) -> Sequence[str]:
+    if isinstance(part, Analysis):
+        return ANALYSED
+    if isinstance(part, Whole):
+        return WHOLE
+    return [part.measure, *(["corrected"] if part.measure == "score" else [])]
+
+
+def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart:
+    axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
+    if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.where:
+        # Standard questions have no chain, and stand beside each.
+        beside, _ = records_where(columns, {n: v for n, v in part.where.items() if n != "chain"} | STANDARD)
+        records, missing = np.union1d(records, beside), ""
     if isinstance(part, Paired):
         sides = split(columns, records, [part.factor])
         lacking = [side for side in (part.a, part.b) if (side,) not in sides]
         missing = missing or (records_where(columns, {part.factor: (lacking[0],)})[1] if lacking else "")
         records = np.concatenate([sides[side,] for side in (part.a, part.b)]) if not lacking else records[:0]
+    if not isinstance(part, Analysis | Whole) and "chain" not in (*axes, *part.where):
+        records = columns.over_chains(records)
     # A declaration that has rows by models unless it says otherwise averages over them where it does.
-    apart = _apart(columns, records, axes, APART if isinstance(part, Pivot) else APART[1:])
+    candidates = () if isinstance(part, Whole) else APART if isinstance(part, Pivot) else APART[1:]
+    apart = _apart(columns, records, axes, candidates)
     blocks = split(columns, records, apart).items() if len(records) else ()
     numbered = [
         (block, row, cell)
         for values, inside in blocks
-        for block in [Block(columns, place, kind.lower(), measured, inside, dict(zip(apart, values, strict=True)))]
-        for row, cell in KINDS[type(part)](block, part)
+        for block in [Block(columns, measured, inside, dict(zip(apart, values, strict=True)))]
+        for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
     ]
-    rows = mark_best(numbered)
-    adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
-    rows = [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
-    title = part.title or _title(part, axes)
+    rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
+    rows = _adjusted(part, rows)
+    notes = [] if isinstance(part, Whole) else [*_notes(columns, records, apart, axes)]
+    notes += [
+        *[missing] * bool(missing),
+        *[ASSUMED] * isinstance(part, Ladder),
+        *(watcher.notes(rows) if watcher else ()),
+        *(score_notes(Block(columns, measured, records, {}), part) if isinstance(part, Scores) else ()),
+    ]
+    kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
         notes += [
@@ -177,28 +277,56 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
             for name, chosen in part.groups.items()
             if not {*chosen} & {*known}
         ]
-        return TablePart(title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *known])
+        return TablePart(kind, title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *known])
     if isinstance(part, Pivot) and len(axes) > 1:
-        return TablePart(title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
-    return TablePart(title, "quantity", rows, notes)
+        return TablePart(kind, title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
+    by = part.by if isinstance(part, Scores | Contrasts) else ""
+    return TablePart(kind, title, "" if isinstance(part, Repeats) else "quantity", rows, notes, by=by)
 
 
-def _title(part: Counted, axes: Sequence[str]) -> str:
+def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
+    """Rows with p adjusted within their families: one a table, where not said otherwise."""
+    if isinstance(part, Contrasts) and not part.by:
+        return adjusted_contrasts(rows)
+    return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
+
+
+def _title(part: Part, axes: Sequence[str]) -> str:
     """What a declaration is called that has no title."""
-    if isinstance(part, Analysis):
-        return TITLES[type(part)]
+    if isinstance(part, Analysis | Whole):
+        return TITLES[type(part)] + (f" by {part.by}" if isinstance(part, Scores | Contrasts) and part.by else "")
     over = "" if isinstance(part, Pivot) or "model" in axes else ", mean over the models"
-    what = type(part).__name__.lower()
+    measure = part.measure.replace("_", " ")
+    what, by = measure.capitalize(), axes if isinstance(part, Pivot) else ()
+    if isinstance(part, Paired | Gap | Trend | Spread):
+        by = part.by
     if isinstance(part, Paired | Gap):
-        what, axes = f"{part.b} - {part.a}", part.by
-    by = f" by {', '.join(axes)}" if axes else ""
-    return f"{what} of {part.measure}{by}{over}"
+        what = f"{what} of {part.b} - {part.a}"
+    elif isinstance(part, Trend | Spread):
+        what = f"{type(part).__name__} of the {measure} over {_listed([part.factor])}"
+    elif isinstance(part, Ranking):
+        what = f"Order of the models by {measure}, over {_listed([part.over])}"
+    elif isinstance(part, Leaderboard):
+        what = f"Models by their mean {measure} over {_listed([part.columns])}"
+    return what + (f" by {_listed(by)}" if by else "") + over
 
 
-def _named(part: Counted) -> list[str]:
+def _listed(names: Sequence[str]) -> str:
+    """Factors in words, the last with an `and`."""
+    *first, last = (name.replace("_", " ") for name in names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _named(part: Part) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.axes)
+    if isinstance(part, Scores | Contrasts):
+        return [part.by] * bool(part.by)
+    if isinstance(part, ErrorKinds | ErrorCounts):
+        return [*part.by]
+    if isinstance(part, Whole):
+        return []
     if isinstance(part, Analysis):
         return [*part.by, *(name for name in SPANS[type(part)] if name not in part.by)]
     if isinstance(part, Ranking | Leaderboard):
@@ -208,9 +336,10 @@ def _named(part: Counted) -> list[str]:
 
 def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """What else must be kept apart, as a cell would average over it: models and conditions, and runs where a question
-    is in several."""
-    found = list[str]()
-    for name in (name for name in candidates if name not in axes and len(records)):
+    is in several. Where chains are named, so are variants: a mean over chains is of no standard question."""
+    forced = ["variant"] * ("chain" in axes and "variant" in candidates and "variant" not in axes)
+    found = [name for name in forced if len(split(columns, records, [name])) > 1]
+    for name in (name for name in candidates if name not in (*axes, *found) and len(records)):
         codes = [columns.fields[axis].codes[records] for axis in (*axes, *found)]
         codes += [columns.parents[records]] if name == "run" else []
         if _distinct([*codes, columns.fields[name].codes[records]]) > _distinct(codes):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TextIO, TypeAlias, TypeVar
+from typing import Any, TextIO, TypeAlias, TypeVar
 
 from rich.console import Console
 from rich.text import Text
 
-from mmdyn.tables.contexts import BASES
-from mmdyn.tables.results import NOT_GIVEN, OfCondition, pick
+from mmdyn.tables.keys import NOT_GIVEN
 
-PLAIN_WIDTH = 160
+PLAIN_WIDTH = 100
 """Columns where the output is no terminal."""
+
+WIDE = 0.05
+"""Half an interval of a share, beyond which only whole points are told."""
 
 COMMON = ("run", "model", "set", "held")
 """What is said once above a table where all its rows have it in common."""
@@ -104,25 +106,30 @@ def clean(text: str) -> Text:
     return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
 
 
-def names_of(row: OfCondition) -> dict[str, str]:
-    """Run, model, set and condition, for people."""
-    factors = row.factors
-    unusual = [factors[name] for name in ("context", "style") if factors[name] != BASES[name]]
-    unusual += [f"shots {factors['shots']}"] if "shots" in factors else []
-    condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *unusual])
-    return {**pick(row, "run", "model", "set"), "condition": condition}
+def pick(row: object, *names: str) -> dict[str, Any]:
+    """Some fields of a row, by name."""
+    return {name: getattr(row, name) for name in names}
 
 
-def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:
-    """A share in percent, with its interval if it has one; a dash where there is none. Without an upper end it is a
-    lower bound."""
+def digits_of(ends: Sequence[float] | None) -> int:
+    """Digits after the point that a share in percent deserves: one, and none where half of its interval is more than
+    WIDE."""
+    return 0 if ends is not None and (ends[1] - ends[0]) / 2 > WIDE else 1
+
+
+def points(share: float, digits: int = 1, sign: str = "") -> str:
+    """A share, or a difference of two, in percent. What rounds to zero has no minus."""
+    return f"{100 * share:{sign}z.{digits}f}"
+
+
+def percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
+    """A share in percent, with its interval if it has one; a dash where there is none, or the ends between which it
+    lies."""
+    digits = digits_of(ends)
+    low, high = (points(end, digits, "" if share is None else sign) for end in ends) if ends else ("", "")
     if share is None:
-        return "-"
-    if ends is None or ends[0] is None:
-        return f"{100 * share:{sign}.1f}"
-    if ends[1] is None:
-        return f"at least {100 * share:.1f} [{100 * ends[0]:.1f}, \N{EN DASH}]"
-    return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"
+        return f"{low} to {high}" if ends else "-"
+    return points(share, digits, sign) + (f" [{low}, {high}]" if ends else "")
 
 
 def p_value(p: float | None) -> str:

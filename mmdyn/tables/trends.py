@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mmdyn.errors import UserError
-from mmdyn.stats import Floats, Ints, equality, gap, slope
+from mmdyn.stats import Difference, Floats, Ints, equality, for_every_verdict, gap, slope
 from mmdyn.table import Gap, Spread, Trend
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import Cell, split
-from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.results import BY_RULES, NOT_GIVEN, p_digits
+from mmdyn.tables.keys import NOT_GIVEN
+from mmdyn.tables.pairing import TOO_FEW_GROUP, difference_row
+from mmdyn.tables.rows import UNTESTED, WAITING, p_digits
 
-TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
+FAR = 10
+"""A trend is along the logarithm of a factor whose largest value is more than so many times its median."""
+
+SLOPE, SLOPE_OF_SKEWED = "slope", "slope per doubling"
+PER_DOUBLING = f"{{}} is skewed (its largest value is over {FAR} times its median), so that the slope is per doubling"
 
 
 def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
@@ -34,31 +39,39 @@ def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
             yield block.row(part.by, key, "difference", None, note=note), None
         else:
             levels = _Levels.of(block, groups)
-            found = gap(
-                levels.values, levels.levels.astype(np.float64), levels.weights, levels.labels, shares=levels.shares
-            )
+            found = levels.held(levels.levels.astype(np.float64), gap)
             yield difference_row(block, part.by, key, found, levels.notes, **levels.counts), None
 
 
 def trend_rows(block: Block, part: Trend) -> Iterator[Numbered]:
-    """The rows of a block of a Trend: the slope a unit of the factor, and how many levels it is over.
+    """The rows of a block of a Trend: the slope a unit of the factor, or a doubling where that is skewed, and how many
+    levels it is over.
 
     Raises UserError where no value is a number."""
-    values = [value for (value,) in split(block.columns, block.records, [part.factor])]
-    if not any(_number(value) is not None for value in values):
-        named = f"{part.factor} has none ({', '.join(values[:5])})"
+    every = {value: records for (value,), records in split(block.columns, block.records, [part.factor]).items()}
+    known = {number: len(records) for value, records in every.items() if (number := _number(value)) is not None}
+    if not known:
+        named = f"{part.factor} has none ({', '.join([*every][:5])})"
         raise UserError(f"a trend needs numbers, and {named}: name a factor that has some")
+    skewed = is_skewed(np.repeat([*known], [*known.values()]))
+    quantity = SLOPE_OF_SKEWED if skewed else SLOPE
     for key, records in block.spans(part.by).items():
         numbered = ((_number(value), cell) for value, cell in _cells(block, part.factor, records).items())
         cells = {number: cell for number, cell in numbered if number is not None}
         if len(cells) < 2:
-            yield block.row(part.by, key, "slope", None, note="fewer than two levels have an answer"), None
+            yield block.row(part.by, key, quantity, None, note="fewer than two levels have an answer"), None
             continue
-        levels = _Levels.of(block, list(cells.values()))
-        x = np.array(list(cells))[levels.levels]
-        found = slope(levels.values, x, levels.weights, levels.labels, shares=levels.shares)
-        yield difference_row(block, part.by, key, found, levels.notes, quantity="slope", **levels.counts), None
+        levels, scale = _Levels.of(block, list(cells.values())), np.array(list(cells))
+        x = (np.log2(scale) if skewed else scale)[levels.levels]
+        found = levels.held(x, slope)
+        notes = [*levels.notes, *[PER_DOUBLING.format(part.factor)] * skewed]
+        yield difference_row(block, part.by, key, found, notes, quantity=quantity, **levels.counts), None
         yield block.row(part.by, key, "levels", len(cells), unit="count"), None
+
+
+def is_skewed(x: Floats) -> bool:
+    """Whether few numbers would decide a slope along x: all are above 0, and the largest is far above the median."""
+    return bool(x.min() > 0 and x.max() > FAR * np.median(x))
 
 
 def spread_rows(block: Block, part: Spread) -> Iterator[Numbered]:
@@ -73,8 +86,9 @@ def spread_rows(block: Block, part: Spread) -> Iterator[Numbered]:
         means = {value: row.value or 0.0 for value, row in rows.items()}
         low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
         levels = _Levels.of(block, list(cells.values()))
-        p = equality(levels.values, levels.levels, levels.weights, levels.labels)
-        notes = [f"lowest {low}, highest {high}", *levels.notes, *[TOO_FEW_GROUP] * (p is None)]
+        p = None if levels.waits else equality(levels.values, levels.levels, levels.weights, levels.labels)
+        untold = UNTESTED if levels.waits else TOO_FEW_GROUP
+        notes = [f"lowest {low}, highest {high}", *[untold] * (p is None)]
         more = {"method": "Rao-Scott test of equality", "note": "; ".join(notes), **levels.counts}
         of_all: dict[str, tuple[float, dict[str, Any]]] = {
             "lowest": (means[low], {"ci95": rows[low].ci95, "method": rows[low].method}),
@@ -92,21 +106,43 @@ class _Levels(NamedTuple):
     """The numbers of several cells in a row, the cluster of each and which cell it is of."""
 
     values: Floats
+    low: Floats
+    high: Floats
     weights: Floats
     labels: Ints
     levels: Ints
     counts: dict[str, int]
-    notes: list[str]
     shares: bool
 
     @classmethod
     def of(cls, block: Block, cells: Sequence[Cell]) -> _Levels:
-        values, weights = (np.concatenate([getattr(cell, name) for cell in cells]) for name in ("values", "weights"))
+        values, low, high, weights = (
+            np.concatenate([getattr(cell, name) for cell in cells]) for name in ("values", "low", "high", "weights")
+        )
         labels = np.concatenate([block.labels(cell) for cell in cells])
         counts = {name: sum(cell.counts[name] for cell in cells) for name in cells[0].counts}
         counts["n"] = len(np.unique(np.concatenate([cell.parents for cell in cells])))
-        levels, notes = np.repeat(np.arange(len(cells)), [len(cell.values) for cell in cells]), [BY_RULES]
-        return cls(values, weights, labels, levels, counts, notes * block.lower(*cells), block.measure.unit == "share")
+        levels = np.repeat(np.arange(len(cells)), [len(cell.values) for cell in cells])
+        return cls(values, low, high, weights, labels, levels, counts, block.measure.unit == "share")
+
+    @property
+    def waits(self) -> bool:
+        """Whether any answer waits for a judge."""
+        return bool((self.low < self.high).any())
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of a difference."""
+        return [WAITING] * self.waits
+
+    def held(self, x: Floats, method: Callable[..., Difference]) -> Difference:
+        """The gap or slope along x; where answers wait for a judge, one that holds whatever it will say."""
+        above = x > np.average(x, weights=self.weights)
+        found, *ends = (
+            method(values, x, self.weights, self.labels, shares=self.shares)
+            for values in (self.values, np.where(above, self.low, self.high), np.where(above, self.high, self.low))
+        )
+        return for_every_verdict(found.value, ends[0], ends[1]) if self.waits else found
 
 
 def _cells(block: Block, factor: str, records: Ints) -> dict[str, Cell]:

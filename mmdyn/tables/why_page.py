@@ -5,39 +5,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mmdyn.html import html_table
-from mmdyn.record import Contrast
-from mmdyn.stats import holm
-from mmdyn.table import Attribution, Curves, Ladder, Noise
-from mmdyn.tables.brief import doubts, main_changes
-from mmdyn.tables.collect import collect
+from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
+from mmdyn.tables.brief import doubts, unread_of
+from mmdyn.tables.changes import Change, changes_of, main_changes
 from mmdyn.tables.contexts import BASES
-from mmdyn.tables.contrast_table import SIGNIFICANT, is_main, said_of
+from mmdyn.tables.field_tests import EQUAL
+from mmdyn.tables.guessing import position_lines
+from mmdyn.tables.labels import front_of, is_change, is_pooled, who_of
 from mmdyn.tables.next_runs import NextRuns
-from mmdyn.tables.report_summary import Summary, summarise_table
-from mmdyn.tables.results import POOLED, p_digits
+from mmdyn.tables.results import Report
 from mmdyn.tables.rows import TOTAL, Row, TablePart
+from mmdyn.tables.summary import summary_parts
 from mmdyn.tables.tabulation import tabulate
-from mmdyn.tables.terminal import p_value, percent
-from mmdyn.tables.where import FieldRow, fields_to_ask, find_where
+from mmdyn.tables.terminal import clean, digits_of, p_value, percent, points
 from mmdyn.work import ProgressBar, RunFolder
 
-R = TypeVar("R", Row, Contrast)
-
-ANALYSES = (Attribution(), Noise(), Ladder(), Curves())
+SIGNIFICANT = 0.05
 SHOWN = 6
 """Names in a sentence; the others are counted."""
+
+FLOORS = {"repetitions": "asking the same again", "null chain": "a change that nobody would call one"}
+"""What flips where nothing changed, and how that is told."""
 
 WIDE = 1.0
 """A share of wrong answers whose interval is as wide as this is not told."""
 
-TOLD = {"attribution": "shapley", "noise": "repetitions", "ladder": "of wrong answers", "curves": "area"}
+TOLD = {"attribution": "shapley", "noise": "difference", "ladder": "of wrong answers", "curves": "area"}
 """The quantity that an analysis has a value of where the records tell of it."""
 
 
@@ -56,15 +54,16 @@ class Section(Struct, frozen=True):
 
 
 class Why(Struct, frozen=True):
-    """The page. tables: the rows that it rests on, as `mmdyn report --attribute --noise --ladder --curves` has them;
-    fields: whether the change differs by field."""
+    """The page, and the report that it rests on."""
 
     title: str
-    complete: bool
-    failed: int
     sections: list[Section]
-    fields: list[FieldRow]
-    tables: list[TablePart]
+    report: Report
+
+    @property
+    def tables(self) -> list[TablePart]:
+        """The analyses that tell something, and the tests of fields."""
+        return [part for part in self.report.parts if _tells(part)]
 
     def to_json(self) -> bytes:
         """The page as JSON text; equal runs give equal bytes."""
@@ -80,97 +79,102 @@ class Why(Struct, frozen=True):
         return html_table(("", "", "commands"), rows, self.title)
 
 
-def why(*runs: str | Path | RunFolder) -> Why:
-    """Say why the scores of runs changed (docs/howto/why.md). Raises InputError for a folder that is no run."""
-    return explain([run if isinstance(run, RunFolder) else RunFolder(run) for run in runs])
+def why(*runs: str | Path | RunFolder, progress: ProgressBar | None = None) -> Why:
+    """Say why the scores of runs changed (docs/howto/why.md).
+
+    Args:
+        runs: the folders that `mmdyn eval` made.
+        progress: counts the records as they are read.
+
+    Raises:
+        InputError: for a folder that is no run.
+    """
+    folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
+    return explain(tabulate(folders, why_parts(), progress=progress), folders)
 
 
-def explain(runs: Sequence[RunFolder], progress: ProgressBar | None = None) -> Why:
-    """The same for opened runs; `progress` counts the records as they are read for the summary."""
-    table = collect(runs, fields_to_ask(runs), progress)
-    summary = summarise_table(table)
-    parts = [part for part in tabulate(runs, ANALYSES).parts if _tells(part)]
-    fields = find_where(table)
-    sections = _sections(summary, {part.rows[0].kind: part.rows for part in parts}, fields, NextRuns(runs))
+def why_parts(by: Sequence[str] = ()) -> list[Part]:
+    """The declarations that the page rests on, broken down by fields."""
+    return [*summary_parts(by), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
+
+
+def explain(report: Report, runs: Sequence[RunFolder]) -> Why:
+    """The page of a report that has `why_parts`."""
+    found = {part.kind: part.rows for part in report.parts if part.kind in TOLD and _tells(part)}
     names = ", ".join(run.name for run in runs)
-    return Why(f"Why the scores changed: {names}", summary.complete, summary.failed, sections, fields, parts)
+    return Why(f"Why the scores changed: {names}", _sections(report, found, NextRuns(runs)), report)
 
 
 def _tells(part: TablePart) -> bool:
-    return any(row.quantity == TOLD[row.kind] and row.value is not None for row in part.rows)
+    if part.kind == "fieldtests":
+        return bool(part.rows)
+    return any(row.quantity == TOLD.get(part.kind) and row.value is not None for row in part.rows)
 
 
 def why_lines(page: Why) -> Iterator[str]:
     """The page as lines of text."""
-    yield page.title
+    yield clean(page.title).plain
     for section in page.sections:
         yield from ("", section.title)
         for line in section.lines:
-            yield f"  {line.text}"
-            yield from (f"    $ {command}" for command in line.commands)
+            yield f"  {clean(line.text).plain}"
+            yield from (f"    $ {clean(command).plain}" for command in line.commands)
 
 
-def _sections(summary: Summary, rows: dict[str, list[Row]], fields: list[FieldRow], further: NextRuns) -> list[Section]:
+def _sections(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> list[Section]:
     """The answers, in the order of a reader's questions; a question without one is left out."""
     answers: dict[str, Iterator[Line]] = {
-        "What fell, and by how much": _fell(summary),
-        "Through which change": _through(summary, rows.get("attribution", [])),
+        "What fell, and by how much": _fell(report),
+        "Through which change": _through(report, rows.get("attribution", [])),
         "Above what noise": _above_noise(rows.get("noise", [])),
         "What wrong answers lack": _lacking(rows.get("ladder", [])),
         "How much change it bears": _bearing(rows.get("curves", [])),
-        "Where": _where(fields),
-        "How sure": _sure(summary),
-        "What could not be told, and which run would tell it": _untold(summary, rows, further),
+        "Where": _where(report),
+        "How sure": _sure(report),
+        "Open questions, and the run that answers each": _open(report, rows, further),
     }
     found = [Section(title, list(lines)) for title, lines in answers.items()]
     return [section for section in found if section.lines]
 
 
-def _fell(summary: Summary) -> Iterator[Line]:
+def _fell(report: Report) -> Iterator[Line]:
     """The main change of each model on each set."""
-    for row in _main(summary):
-        verdict = _verdict(row)
-        yield Line(f"{_who(row)}: {_change(row)}, {row.n} questions. {verdict}")
+    for change in _main(report):
+        row = change.difference
+        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions{unread_of(change)}. {_verdict(row)}")
 
 
-def _main(summary: Summary) -> list[Contrast]:
-    """The main changes that have a number; p is adjusted over these alone, as they are what is asked first."""
-    return _family([row for row in main_changes(summary.contrasts) if row.delta is not None])
+def _main(report: Report) -> list[Change]:
+    """The main changes that have a number."""
+    return [change for change in main_changes(report.parts) if change.value is not None]
 
 
-def _family(rows: list[R]) -> list[R]:
-    """The same with p adjusted by Holm over them."""
-    adjusted = holm([row.p for row in rows])
-    return [replace(row, p_adjusted=p and p_digits(p)) for row, p in zip(rows, adjusted, strict=True)]
-
-
-def _verdict(row: Contrast) -> str:
-    if row.p_adjusted is None or row.ci95 is None or row.delta is None:
+def _verdict(row: Row) -> str:
+    if row.p_adjusted is None or row.ci95 is None or row.value is None:
         return "Too few questions to tell."
     if row.p_adjusted < SIGNIFICANT:
-        return "The score fell." if row.delta < 0 else "The score rose."
+        return "The score fell." if row.value < 0 else "The score rose."
     if row.ci95[0] <= -1:
-        return "No change is told apart from chance; there are too few questions to rule any out."
-    ruled_out = f"a fall of more than {max(-100 * row.ci95[0], 0):.1f} points is ruled out"
-    return f"No change is told apart from chance; {ruled_out}."
+        return "No significant change; there are too few questions to rule any out."
+    ruled_out = f"a fall of more than {points(max(-row.ci95[0], 0.0), digits_of(row.ci95))} points is ruled out"
+    return f"No significant change; {ruled_out}."
 
 
-def _through(summary: Summary, rows: list[Row]) -> Iterator[Line]:
+def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
     """Operators where a factorial set tells of them, else chains, the one that takes most first."""
     if rows:
         yield from _operators(rows)
         return
-    silent = dict[str, list[str]]()
-    main = _main(summary)
-    every = _family([row for whole in main for row in summary.contrasts if _is_chain_of(row, whole)])
-    for whole in main:
-        chains = [row for row in every if _is_chain_of(row, whole)]
-        for row in sorted(filter(_is_told, chains), key=lambda row: row.delta or 0):
-            yield Line(f"{_who(row)}: {said_of(row.held)} {_change(row)}.")
-        others = [row.held["chain"] for row in chains if not _is_told(row)]
+    silent, every = dict[str, list[str]](), changes_of(report.parts)
+    for whole in _main(report):
+        chains = [change for change in every if _is_chain_of(change, whole) and change.value is not None]
+        for change in sorted(filter(_is_significant, chains), key=lambda change: change.value or 0.0):
+            told = f"{_change(change.difference)}{unread_of(change)}"
+            yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {told}.")
+        others = [change.factors["chain"] for change in chains if not _is_significant(change)]
         if others:
-            silent.setdefault(_listed(others), []).append(_who(whole))
-    yield from (Line(f"No change is told of {chains}, for {_listed(who)}.") for chains, who in silent.items())
+            silent.setdefault(_listed(others), []).append(front_of(whole.factors))
+    yield from (Line(f"{chains}: no significant change ({_listed(who)}).") for chains, who in silent.items())
 
 
 def _listed(names: list[str]) -> str:
@@ -179,73 +183,70 @@ def _listed(names: list[str]) -> str:
     return f"{', '.join(names[:SHOWN])}{more}"
 
 
-def _is_chain_of(row: Contrast, whole: Contrast) -> bool:
-    alike = (row.model, row.set, row.held.get("run")) == (whole.model, whole.set, whole.held.get("run"))
-    return alike and row.factor == "variant" and is_main(row) and row.held["chain"] != POOLED
+def _is_chain_of(change: Change, whole: Change) -> bool:
+    chain = is_change(change.factors) and not is_pooled(change.factors)
+    return chain and who_of(change.factors) == who_of(whole.factors)
 
 
-def _is_told(row: Contrast) -> bool:
-    return row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT
+def _is_significant(change: Change) -> bool:
+    return _is_sure(change.difference)
 
 
-def _where(fields: list[FieldRow]) -> Iterator[Line]:
-    """The fields between whose values the change differs, and how many were looked at."""
-    for row in fields:
-        if row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT:
-            order = sorted(row.values, key=lambda value: row.values[value][0])
-            ends = " and ".join(f"{value} {100 * row.values[value][0]:+.1f}" for value in (order[0], order[-1]))
-            where = f"{row.model} on {row.set}: the change differs by {row.field}, between {ends} points"
-            yield Line(f"{where} (adjusted p {p_value(row.p_adjusted)}).")
-    told = [row for row in fields if row.p is not None]
-    alike = sorted({row.field for row in told if (row.p_adjusted or 0) >= SIGNIFICANT})
-    if alike:
-        yield Line(
-            f"No difference is told by {', '.join(alike)} (values of ten questions or more, p adjusted by Holm)."
-        )
+def _where(report: Report) -> Iterator[Line]:
+    """The models whose scores go with the position of the right option; the fields between whose values the change
+    differs, and those between whose it does not."""
+    for row, line in position_lines(report.parts):
+        yield Line(f"{line} (adjusted p {p_value(row.p_adjusted)}).")
+    rows, alike = report.rows("fieldtests"), dict[str, list[str]]()
+    for row in (row for row in rows if row.quantity == EQUAL and row.p_adjusted is not None):
+        field, who = row.factors["field"], front_of(row.factors)
+        if not _is_sure(row):
+            alike.setdefault(who, []).append(field)
+            continue
+        own = [one for one in rows if one.quantity == "difference" and one.factors["field"] == field]
+        order = sorted((one for one in own if front_of(one.factors) == who), key=lambda one: one.value or 0.0)
+        ends = " and ".join(f"{one.factors['value']} {percent(one.value, None, '+')}" for one in (order[0], order[-1]))
+        where = f"{who}: the change differs by {field}, between {ends} points"
+        yield Line(f"{where} (adjusted p {p_value(row.p_adjusted)}).")
+    for who, fields in alike.items():
+        yield Line(f"{who}: no significant difference by {_listed(sorted(fields))} (values of ten questions or more).")
 
 
-def _sure(summary: Summary) -> Iterator[Line]:
+def _sure(report: Report) -> Iterator[Line]:
     """How the numbers were made, and what to distrust."""
-    yield Line(
-        "Intervals are at 95 %, over questions and their groups; p is adjusted by Holm within each part of this page,"
-        " in the report over all of its contrasts."
-    )
-    yield from (Line(f"Distrust: {doubt}.") for doubt in dict.fromkeys(doubts(summary)))
+    yield Line("Intervals are at 95 %, over questions and their groups; p is adjusted by Holm within each family.")
+    yield from (Line(f"Distrust: {doubt}.") for doubt in dict.fromkeys(doubts(report)))
 
 
-def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> Iterator[Line]:
+def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iterator[Line]:
     """What these records cannot say, each with the run that would."""
-    unsure = [row for row in _main(summary) if not _is_told(row) and row.ci95 is not None]
+    main = _main(report)
+    unsure = [change.difference for change in main if not _is_significant(change) and change.difference.ci95]
     if unsure:
-        seen = min(max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure), 100.0)
-        yield Line(
-            f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
-            [further.larger(seen / 2)],
+        widest = min((row.ci95 for row in unsure if row.ci95), key=lambda ends: ends[0])
+        seen = min(max(-widest[0], 0.01), 1.0)
+        text = (
+            f"Whether there is a smaller fall than {points(seen, digits_of(widest))} points: that takes more questions."
         )
-    if "noise" not in rows and _main(summary):
-        yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
+        yield Line(text, further.larger(50 * seen))
+    if "noise" not in rows and main:
+        yield Line("Whether it is more than the model's own noise.", further.noise())
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
-    if "ladder" not in rows:
-        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", further.ladder())
+    if "ladder" not in rows and (commands := further.ladder()):
+        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", commands)
     if "curves" not in rows and (commands := further.doses()):
         yield Line("How much change it bears: no operator has several doses.", commands)
-    yield Line("Commands name models by their labels: add what was typed beside them, such as base_url.")
+    yield from map(Line, further.remarks())
 
 
-def _who(row: Contrast) -> str:
-    """The model, its set, and of several runs which one."""
-    return ", ".join(filter(None, (f"{row.model} on {row.set}", row.held.get("run", ""))))
-
-
-def _change(row: Contrast) -> str:
-    return f"{percent(row.delta, row.ci95, sign='+')} points, adjusted p {p_value(row.p_adjusted)}"
+def _change(row: Row) -> str:
+    return f"{percent(row.value, row.ci95, sign='+')} points, adjusted p {p_value(row.p_adjusted)}"
 
 
 def _operators(rows: list[Row]) -> Iterator[Line]:
     """What each operator takes, beside what all take together, and the pairs that act otherwise than each alone."""
     silent = dict[str, list[str]]()
-    rows = [row for kind in ("whole", "shapley", "interaction") for row in _family(_of(rows, kind))]
     for who, own in _by_who(rows, "operator").items():
         whole = next((row for row in own if row.quantity == "whole"), None)
         taking = sorted((row for row in own if row.quantity == "shapley"), key=lambda row: row.value or 0)
@@ -260,23 +261,21 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
         for row in own:
             if row.quantity == "interaction" and _is_sure(row):
                 yield Line(f"{who}: {row.factors['operator']} together take {_told(row)} beyond what each takes.")
-    yield from (Line(f"No change is told of {names}, for {_listed(who)}.") for names, who in silent.items())
+    yield from (Line(f"{names}: no significant change ({_listed(who)}).") for names, who in silent.items())
 
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
-    """What all chains flip to wrong beyond what asking again flips."""
+    """What all chains flip to wrong beyond what flips where nothing changed."""
     rows = [row for row in rows if row.factors["figure"] == "right to wrong" and _is_whole(row, rows)]
-    rows = [*_of(rows, "variants"), *_of(rows, "repetitions"), *_family(_of(rows, "difference"))]
     for who, own in _by_who(rows, "chain", "figure").items():
         flips = {row.quantity: row for row in own}
         beyond = flips.get("difference")
         if beyond is None or beyond.value is None:
             continue
-        shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
-        verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not told apart from noise"
-        if not flips["repetitions"].value:
-            verdict += ", which does not show where repeated replies never differ"
-        sides = f"of answers, variants turn {shares[0]} % from right to wrong, asking the same again {shares[1]} %"
+        floor, told = next((flips[name], told) for name, told in FLOORS.items() if name in flips)
+        variants, still = (percent(row.value, row.ci95) for row in (flips["variants"], floor))
+        verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not significantly more than noise"
+        sides = f"of answers, variants turn {variants} % from right to wrong, {told} {still} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
 
 
@@ -332,7 +331,7 @@ def _bearing(rows: list[Row]) -> Iterator[Line]:
     """Of each operator whether the score falls along doses, and the dose at which half of it is lost."""
     silent, slopes = dict[str, list[str]](), [row for row in rows if row.quantity.startswith("slope")]
     halves = {tuple(row.factors.items()): row for row in _of(rows, "half dose")}
-    for trend in _family(slopes):
+    for trend in slopes:
         half, operator = halves[tuple(trend.factors.items())], trend.factors["operator"]
         who = next(iter(_by_who([trend], "operator", "level", "dose")))
         if not _is_sure(trend):
@@ -344,5 +343,5 @@ def _bearing(rows: list[Row]) -> Iterator[Line]:
         )
         yield Line(f"{who}, {operator}: {trend.quantity} {_told(trend)}; {lost}{between} ({trend.note}).")
     yield from (
-        Line(f"No change along the doses of {name} is told for {_listed(who)}.") for name, who in silent.items()
+        Line(f"{name}: no significant change along its doses ({_listed(who)}).") for name, who in silent.items()
     )

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from mmdyn.record import Condition, Usage
 from mmdyn.stats import Estimate, Floats, group_means, holm, mean_score, paired_difference
 from mmdyn.tables.breakdown import break_down
-from mmdyn.tables.results import cluster_of, p_digits, pick
-from mmdyn.tables.terminal import open_console, p_value, percent, print_cells, print_grid, say
+from mmdyn.tables.keys import cluster_of
+from mmdyn.tables.rows import p_digits
+from mmdyn.tables.terminal import open_console, p_value, percent, pick, print_cells, print_grid, say
 
 TITLE = (
     "Pairs in percent with 95 % intervals; n counts parent samples, position bias the pairs in which the same place won"

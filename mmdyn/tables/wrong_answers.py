@@ -11,22 +11,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TextIO, get_args
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from mmdyn.errors import InputError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
-from mmdyn.stats import Strata, independent_clusters, stratified_share
-from mmdyn.tables.breakdown import Breakdown, break_down
-from mmdyn.tables.results import Key, cluster_of, pick
+from mmdyn.stats import Estimate, Ints, Strata, independent_clusters, stratified_share
+from mmdyn.table import ErrorCounts, ErrorKinds
+from mmdyn.tables.blocks import Block, Numbered, RowWatcher
+from mmdyn.tables.columns import Columns, read_columns, split
+from mmdyn.tables.keys import Key
+from mmdyn.tables.rows import TOTAL, Row
 from mmdyn.tables.run_state import is_cut_off
-from mmdyn.tables.terminal import CUT_OFF, open_console, percent, print_cells, print_grid, say
-from mmdyn.tables.win_rates import Rate
 from mmdyn.work import Reader, RunFolder, Store
 
 Kind = Literal["question", "reasoning", "visual", "incomplete", "other"]
@@ -35,10 +35,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 DESIGN = "error design"
 """The store's kind for what was drawn, by judge and time."""
 
-TITLE = (
-    "Kinds of error in percent of all wrong answers with 95 % intervals; cut off and empty answers count as incomplete "
-    "without a label"
-)
+NONE_WRONG = "no answer that is scored is wrong"
+UNLABELLED = "no wrong answer has a label: `mmdyn errors RUN --judge MODEL` gives some"
 
 
 class ErrorLabel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -69,88 +67,106 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wrong(NamedTuple):
-    """A wrong answer. `decided`: why it needs no label (`truncated` or `empty`), else empty. `values`: of a
-    breakdown."""
+    """A wrong answer: its key, its place among all records, and its parent. `decided`: why it needs no label
+    (`truncated` or `empty`), else empty."""
 
     key: str
-    model: str
+    place: int
+    parent: int
     stratum: tuple[str, ...]
-    cluster: tuple[str, ...]
     decided: str
-    values: tuple[str, ...]
 
 
-class Survey(NamedTuple):
-    """The wrong answers of a run, and how many answers of each model were refused. `by` are the names of the values.
+class WrongAnswers(RowWatcher):
+    """The wrong answers of each run: scored below 1, read or not; refused ones are none."""
 
-    unscored: answers that have no score, so that nobody knows whether they are wrong.
-    """
+    def __init__(self, part: ErrorKinds | ErrorCounts, runs: Mapping[str, RunFolder]) -> None:
+        self._by, self._seen, self.wrong = part.by, 0, {name: list[Wrong]() for name in runs}
 
-    wrong: list[Wrong]
-    refused: Counter[str]
-    by: tuple[str, ...]
-    unscored: int
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Take the answer if it is wrong."""
+        score = record.score
+        wrong = score is not None and score.value is not None and score.status != "refused" and score.value < 1
+        if wrong and not record.reply.error:
+            stratum = (record.model, record.set, *key.factors.values(), record.task_type)
+            self.wrong[run].append(Wrong(record.key, self._seen, parent, stratum, _decided(record)))
+        self._seen += 1
 
-
-class Part(Struct, frozen=True):
-    """Of wrong answers, the share of each kind, None where none was labelled. `note` says what is not covered.
-
-    wrong: how many there are, `truncated` and `empty` ones among them, which are incomplete. drawn: how many of the
-        others were drawn; labelled: how many of these a judge labelled.
-    """
-
-    wrong: int
-    truncated: int
-    empty: int
-    drawn: int
-    labelled: int
-    kinds: dict[Kind, Rate] | None
-    method: str
-    note: str
+    def cells(self, columns: Columns, records: Ints) -> Iterator[tuple[str, Ints]]:
+        """Some records, and those of each value of each field by which they are broken down."""
+        yield TOTAL, records
+        for name in self._by:
+            for (value,), some in split(columns, records, [name]).items():
+                yield f"{name} {value}", some
 
 
-class ErrorRow(Part, frozen=True):
-    """The wrong answers of one model, by the labels of one judge. `refused` answers are not among them."""
+class LabelledErrors(WrongAnswers):
+    """Kinds of error by the labels of judges."""
 
-    run: str
-    model: str
-    judge: str
-    id: str
-    per: int
-    seed: int
-    refused: int
-    by: dict[str, dict[str, Part]]
+    def __init__(self, part: ErrorKinds, runs: Mapping[str, RunFolder]) -> None:
+        super().__init__(part, runs)
+        self._judge, self._silent = part.judge, part.silent
+        self._watches = not part.silent or any(_has_design(run) for run in runs.values())
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Take the answer if it is wrong, and labels may be told."""
+        if self._watches:
+            super().see(run, key, parent, record, reader)
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The share of each kind among the wrong answers of each model, by each judge that gave labels or was not
+        needed; n counts wrong answers.
+
+        Beside them counts: truncated and empty ones, which are incomplete; how many of the others were drawn, and how
+        many of these are labelled; refused answers, which are none of them.
+        """
+        for name, run in block.columns.runs.items():
+            with Reader(run.records_folder) as reader:
+                for design in (one for one in _designs(reader) if self._judge in ("", one.id)):
+                    drawn = draw(self.wrong[name], design.per, design.seed)
+                    labels = {one.key: _label(run, reader, design.id, one.key) for one in drawn}
+                    if not drawn or any(labels.values()):
+                        yield from self._of_judge(block, name, f"{design.judge} ({design.id})", labels)
+
+    def notes(self, rows: Sequence[Row]) -> Iterable[str]:
+        """Why there is no row."""
+        return () if rows or self._silent else (UNLABELLED if any(self.wrong.values()) else NONE_WRONG,)
+
+    def _of_judge(
+        self, block: Block, run: str, judge: str, labels: Mapping[str, ErrorLabel | None]
+    ) -> Iterator[Numbered]:
+        columns, wrong = block.columns, {one.place: one for one in self.wrong[run]}
+        for model, records in _by_model(block, run).items():
+            places = records[np.isin(records, list(wrong))]
+            for subset, some in self.cells(columns, places) if len(places) else ():
+                front = ({"run": run} if run else {}) | {"model": model, "judge": judge, "subset": subset}
+                here = block._replace(front=front)
+                yield from _rows(here, [wrong[place] for place in some.tolist()], labels)
+                if subset == TOTAL:
+                    refused = int(columns.flags["refused"][records].sum())
+                    yield here.row((), (), "refused", refused, unit="count"), None
 
 
-class ErrorCounts(Struct, frozen=True):
-    """Of `asked` answers: `wrong` ones, scored below 1, among them `truncated` ones (cut off, by the finish reason),
-    `empty` ones and those in which no answer was found (`unparsed`), which may be truncated or empty, too. Beside them
-    `refused` ones, those that never came (`failed`), and those that have no score.
-    """
+class CountedErrors(WrongAnswers):
+    """What is known of wrong answers without a judge."""
 
-    asked: int
-    wrong: int
-    truncated: int
-    empty: int
-    unparsed: int
-    refused: int
-    failed: int
-    unscored: int
-
-
-COUNTS = ErrorCounts.__struct_fields__
-
-
-class CountsRow(ErrorCounts, frozen=True):
-    """The answers of one model, and broken down by fields."""
-
-    model: str
-    by: dict[str, dict[str, ErrorCounts]]
-
-    @property
-    def to_label(self) -> int:
-        """How many wrong answers only a judge can tell the kind of."""
-        return self.wrong - self.truncated - self.empty
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """Of `asked` answers of each model the wrong ones, among them those cut off (`truncated`, by the finish
+        reason), `empty` ones, and those in which no answer was found (`unparsed`), which may be cut off or empty, too.
+        Beside them refused ones, those that never came (`failed`), and those that have no score."""
+        columns = block.columns
+        for run, wrong in self.wrong.items():
+            decided = {one.place: one.decided for one in wrong}
+            for model, records in _by_model(block, run).items():
+                for subset, some in self.cells(columns, records):
+                    found = Counter(decided[place] for place in some.tolist() if place in decided)
+                    flags = {name: int(flag[some].sum()) for name, flag in columns.flags.items()}
+                    counts = {"asked": len(some), "wrong": found.total()}
+                    counts |= {name: found[name] for name in ("truncated", "empty")}
+                    counts |= {name: flags[name] for name in ("unparsed", "refused", "failed", "unscored")}
+                    here = block._replace(front=({"run": run} if run else {}) | {"model": model, "subset": subset})
+                    for name, count in counts.items():
+                        yield here.row((), (), name, count, unit="count"), None
 
 
 def label_kind(judge: str) -> str:
@@ -158,41 +174,15 @@ def label_kind(judge: str) -> str:
     return f"error:{judge}"
 
 
-def count_errors(run: RunFolder, by: Sequence[str] = ()) -> list[CountsRow]:
-    """A row for each model.
+def survey(run: RunFolder, by: Sequence[str] = ()) -> list[Wrong]:
+    """The wrong answers of a run.
 
     Raises:
         UserError: for a name in `by` that no record has.
     """
-    breakdown, models = Breakdown(by), dict[str, dict[tuple[str, ...], Counter[str]]]()
-    for record in run.records():
-        found, fate = models.setdefault(record.model, {}).setdefault(breakdown.of(record), Counter()), _fate(record)
-        found.update(("asked", fate))
-        if fate == "wrong" and record.score:
-            found.update((_decided(record), record.score.status))
-    breakdown.check()
-    labels = dict.fromkeys(entry.label for entry in run.config.models)
-    return [_counts_row(label, breakdown.names, models[label]) for label in labels if label in models]
-
-
-def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
-    """The wrong answers: scored below 1, read or not; those that were refused apart.
-
-    Raises:
-        UserError: for a name in `by` that no record has.
-    """
-    breakdown, found, known = Breakdown(by), list[Wrong](), dict[tuple[str, ...], tuple[str, ...]]()
-    refused, unscored = Counter[str](), 0
-    for record in run.records():
-        values, fate = breakdown.of(record), _fate(record)
-        unscored += fate == "unscored"
-        refused[record.model] += fate == "refused"
-        if fate == "wrong":
-            kept = (_stratum_of(record), cluster_of(record.set, record.parent, record.group), values)
-            stratum, cluster, values = (known.setdefault(one, one) for one in kept)
-            found.append(Wrong(record.key, stratum[0], stratum, cluster, _decided(record), values))
-    breakdown.check()
-    return Survey(found, refused, breakdown.names, unscored)
+    errors = LabelledErrors(ErrorKinds(), {"": run})
+    read_columns([run], by, watchers=[errors])
+    return errors.wrong[""]
 
 
 def draw(wrong: Iterable[Wrong], per: int, seed: int) -> list[Wrong]:
@@ -213,48 +203,9 @@ def keep_design(store: Store, design: Design, time: int) -> None:
     store.put(DESIGN, f"{time:020}:{design.id}", msgspec.json.encode(design))
 
 
-def find_errors(runs: Mapping[str, RunFolder], by: Sequence[str] = ()) -> list[ErrorRow]:
-    """A row for each model of each run that has labels, and each judge who gave some or was not needed.
-
-    Raises:
-        UserError: for a name in `by` that no record has.
-    """
-    rows = list[ErrorRow]()
-    for name, run in runs.items():
-        with Reader(run.records_folder) as reader:
-            if designs := _designs(reader):
-                found = survey(run, by)
-                rows += [row for design in designs for row in _rows(name, run, found, design, reader)]
-    return rows
-
-
-def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscored: int = 0, failed: int = 0) -> None:
-    """Print what made answers wrong: a line a model and judge, then the breakdowns.
-
-    Args:
-        rows: what is printed.
-        file: where; without it standard output.
-        unscored: answers of which nobody knows whether they are wrong.
-        failed: wrong answers that the judge gave no label.
-    """
-    console = open_console(file)
-    if not rows:
-        which = "no answer that is scored" if unscored else "no answer"
-        said = f"none of {failed} drawn got a label" if failed else f"{which} is wrong"
-        say(console, f"Kinds of error: {said}.")
-        return
-    print_grid(console, TITLE, [{"judge": _who(row), **pick(row, "run", "model"), **_shown(row)} for row in rows])
-    cells = [({"run": row.run, "model": f"{row.model}, by {_who(row)}"}, row.by) for row in rows]
-    print_cells(console, "Kinds of error by {}", cells, _shown)
-
-
-def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
-    """Print what is known of wrong answers without a judge to `file` or standard output: a line a model, then the
-    breakdowns."""
-    console = open_console(file)
-    title = "Answers by what is known without a judge; cut off, empty and unparsed ones are among the wrong"
-    print_grid(console, title, [{"answers of": row.model, **_counted(row)} for row in rows])
-    print_cells(console, "The same by {}", [({"model": row.model}, row.by) for row in rows], _counted)
+def _has_design(run: RunFolder) -> bool:
+    with Reader(run.records_folder) as reader:
+        return any(True for _ in reader.items(DESIGN))
 
 
 def _designs(reader: Reader) -> list[Design]:
@@ -263,22 +214,14 @@ def _designs(reader: Reader) -> list[Design]:
     return list({design.id: design for design in designs}.values())
 
 
-def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Reader) -> Iterator[ErrorRow]:
-    drawn = draw(found.wrong, design.per, design.seed)
-    labels = {one.key: _label(run, reader, design.id, one.key) for one in drawn}
-    if drawn and not any(labels.values()):
-        return
-    for model in dict.fromkeys(entry.label for entry in run.config.models):
-        wrong = [one for one in found.wrong if one.model == model]
-        if not wrong:
-            continue
-        cells = break_down(found.by, ((one, one.values) for one in wrong))
-        by = {each: {value: _part(some, labels) for value, some in of.items()} for each, of in cells.items()}
-        about = pick(design, "judge", "id", "per", "seed") | asdict(_part(wrong, labels))
-        yield ErrorRow(run=name, model=model, refused=found.refused[model], by=by, **about)
+def _by_model(block: Block, run: str) -> dict[str, Ints]:
+    """The records of a run by model."""
+    columns = block.columns
+    of_run = np.array([key.run == run for key in columns.keys], np.bool_)[columns.asked[block.records]]
+    return {model: records for (model,), records in split(columns, block.records[of_run], ["model"]).items()}
 
 
-def _part(wrong: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]) -> Part:
+def _rows(block: Block, wrong: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]) -> Iterator[Numbered]:
     """The shares among some wrong answers. `labels` has those that were drawn."""
     decided = Counter(one.decided for one in wrong)
     drawn = [one for one in wrong if one.key in labels]
@@ -290,27 +233,31 @@ def _part(wrong: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]) -> Pa
         f"{missing} of {len(drawn)} drawn are not labelled yet: run the same `mmdyn errors` once more": missing,
         f"{len(wrong) - len(covered)} answers of strata without a label are left out": len(wrong) - len(covered),
     }
-    kinds, method = _kinds(covered, known, labels) if known else (None, "")
-    truncated, empty = decided["truncated"], decided["empty"]
-    counts = len(wrong), truncated, empty, len(drawn), len(known) - truncated - empty
-    return Part(*counts, kinds, method, "; ".join(note for note, holds in notes.items() if holds))
+    note = "; ".join(note for note, holds in notes.items() if holds)
+    kinds = _kinds(block.columns.clusters, covered, known, labels) if known else {}
+    for kind in KINDS:
+        if found := kinds.get(kind):
+            yield block.share_row((), (), kind, found, n=len(wrong), method=found.method, note=note), None
+        else:
+            yield block.row((), (), kind, None, n=len(wrong), note=note), None
+    counts = {name: decided[name] for name in ("truncated", "empty")} | {"drawn": len(drawn)}
+    for name, count in (counts | {"labelled": len(known) - counts["truncated"] - counts["empty"]}).items():
+        yield block.row((), (), name, count, unit="count"), None
 
 
 def _kinds(
-    covered: Sequence[Wrong], known: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]
-) -> tuple[dict[Kind, Rate], str]:
-    """The share of each kind among the answers of strata of which some are known, and the intervals' name."""
+    clusters: Ints, covered: Sequence[Wrong], known: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]
+) -> dict[str, Estimate]:
+    """The share of each kind among the answers of strata of which some are known."""
     counts, sizes = Counter(map(_stratum, known)), Counter(map(_stratum, covered))
     order = {stratum: place for place, stratum in enumerate(counts)}
-    clusters = Counter(one.cluster for one in covered)
+    together = Counter(clusters[[one.parent for one in covered]].tolist())
     labelled = np.array([float(counts[stratum]) for stratum in order])
     size = np.array([float(sizes[stratum]) for stratum in order])
-    strata = Strata(size, labelled, independent_clusters(clusters.values()))
-    places, rates = [order[_stratum(one)] for one in known], dict[Kind, Rate]()
-    for kind in KINDS:
-        means = np.bincount(places, [_said(one, kind, labels) for one in known], len(order)) / labelled
-        rates[kind] = Rate.of(stratified_share(strata, means))
-    return rates, strata.method
+    strata = Strata(size, labelled, independent_clusters(together.values()))
+    places = [order[_stratum(one)] for one in known]
+    said = {kind: np.bincount(places, [_said(one, kind, labels) for one in known], len(order)) for kind in KINDS}
+    return {kind: stratified_share(strata, sums / labelled) for kind, sums in said.items()}
 
 
 def _stratum(one: Wrong) -> tuple[str, ...]:
@@ -324,10 +271,6 @@ def _said(one: Wrong, kind: Kind, labels: Mapping[str, ErrorLabel | None]) -> fl
     if one.decided or label is None:
         return float(kind == "incomplete")
     return label.votes.count(kind) / len(label.votes)
-
-
-def _stratum_of(record: Record) -> tuple[str, ...]:
-    return record.model, record.set, *Key.of("", record).factors.values(), record.task_type
 
 
 def _decided(record: Record) -> str:
@@ -344,43 +287,3 @@ def _label(run: RunFolder, reader: Reader, judge: str, key: str) -> ErrorLabel |
     except msgspec.DecodeError as error:
         problem = f"holds a label that cannot be read ({error}): label with a newer mmdyn"
         raise InputError(run.folder, None, problem) from None
-
-
-def _who(row: ErrorRow) -> str:
-    return f"{row.judge} ({row.id})"
-
-
-def _shown(part: Part) -> dict[str, object]:
-    shares: dict[str, str] = dict.fromkeys(KINDS, "-")
-    for kind, rate in (part.kinds or {}).items():
-        shares[kind] = percent(rate.share, rate.ci95)
-    counts = {"wrong": part.wrong, CUT_OFF: part.truncated, **pick(part, "empty", "labelled")}
-    refused = pick(part, "refused") if isinstance(part, ErrorRow) else {}
-    return {**shares, **counts, **refused, "method": "; ".join(text for text in (part.method, part.note) if text)}
-
-
-def _fate(record: Record) -> str:
-    """What became of an answer."""
-    score = record.score
-    if record.reply.error:
-        return "failed"
-    if score is None or score.value is None:
-        return "unscored"
-    if score.status == "refused":
-        return "refused"
-    return "wrong" if score.value < 1 else "right"
-
-
-def _counts_row(model: str, names: Sequence[str], found: dict[tuple[str, ...], Counter[str]]) -> CountsRow:
-    cells = break_down(names, ((counts, values) for values, counts in found.items()))
-    by = {name: {value: _counts(parts) for value, parts in of.items()} for name, of in cells.items()}
-    return CountsRow(model=model, by=by, **asdict(_counts(found.values())))
-
-
-def _counts(parts: Iterable[Counter[str]]) -> ErrorCounts:
-    found = sum(parts, Counter[str]())
-    return ErrorCounts(**{name: found[name] for name in COUNTS})
-
-
-def _counted(counts: ErrorCounts) -> dict[str, object]:
-    return {CUT_OFF if name == "truncated" else name: count for name, count in pick(counts, *COUNTS).items()}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from mmdyn.tables import names_of, percent
+from mmdyn.tables import condition_name, contrast_name, p_value, percent, remarks, score_text, unread_of
 from mmdyn.view.filters import SAID
 
 LONGEST_FORMULA = 1000
@@ -71,7 +71,9 @@ def _environment() -> Environment:
         loader=PackageLoader("mmdyn.view"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    found.globals.update(SAID=SAID, names_of=names_of, percent=percent, pieces=pieces)
+    named = (condition_name, contrast_name, p_value, percent, pieces, remarks, score_text, unread_of)
+    texts = {one.__name__: one for one in named}
+    found.globals.update(texts, SAID=SAID)
     found.filters.update(when=_when, number="{:,}".format)
     return found
 

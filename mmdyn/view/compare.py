@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mmdyn.errors import MmdynError
-from mmdyn.record import Contrast
-from mmdyn.tables import EVEN, POOLED, contrast_lines, report
+from mmdyn.tables import EVEN, POOLED, Change, changes_of, report
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.index import Index
@@ -32,7 +31,7 @@ def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
     """The questions that both were asked under one condition; a and b are RUN/MODEL. Raises KeyError, UserError."""
     known = {f"{name}/{model}": f"{model} in {run}" for name, run, model in _models(catalog)}
     values: dict[str, Any] = {"known": known, "a": a, "b": b, "which": which, "page": number, "rows": [], "counts": {}}
-    values |= {"title": "Compare", "live": "", "contrasts": [], "more": False}
+    values |= {"title": "Compare", "live": "", "changes": [], "more": False}
     if a not in known or b not in known:
         values["pairs"] = list(islice(combinations(known, 2), MOST_PAIRS))
         return render("compare.html", **values)
@@ -57,39 +56,38 @@ def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
         "model_a": model_a,
         "model_b": model_b,
     }
-    contrasts = _contrasts(index, catalog.index(run_b))
-    between = [
-        row for row in contrasts if _is_between(row, model_a, model_b, index.run is not catalog.index(run_b).run)
+    other = catalog.index(run_b)
+    values["changes"] = [
+        one for one in _changes(index, other) if _is_between(one, model_a, model_b, index is not other)
     ]
-    values["contrasts"] = contrast_lines(between)
     return render("compare.html", **values)
 
 
-def _contrasts(one: Index, other: Index) -> Sequence[Contrast]:
+def _changes(one: Index, other: Index) -> Sequence[Change]:
     """What a report says of one run, or of both. Nothing where that would take long, or where a report refuses."""
     if one is other:
-        summary = one.summary()
-        return summary.contrasts if summary else ()
+        found = one.report()
+        return changes_of(found.parts) if found else ()
     if one.run.config.planned + other.run.config.planned > MOST_READ:
         return ()
     return _of_both(one.run.folder, one.meta("stamp"), other.run.folder, other.meta("stamp"))
 
 
 @lru_cache(maxsize=8)
-def _of_both(one: Path, _: str, other: Path, __: str) -> Sequence[Contrast]:
+def _of_both(one: Path, _: str, other: Path, __: str) -> Sequence[Change]:
     """Read anew when a run's stamp is another one."""
     try:
-        return report(one, other).contrasts
+        return changes_of(report(one, other).parts)
     except MmdynError:
         return ()
 
 
-def _is_between(row: Contrast, model_a: str, model_b: str, two_runs: bool) -> bool:
-    if row.factor == "run":
-        return two_runs and row.model == model_a == model_b
-    return (
-        row.factor == "model" and {row.a, row.b} == {model_a, model_b} and two_runs == (", " in row.held.get("run", ""))
-    )
+def _is_between(change: Change, model_a: str, model_b: str, two_runs: bool) -> bool:
+    factors = change.factors
+    if factors["factor"] == "run":
+        return two_runs and factors["model"] == model_a == model_b
+    models = factors["factor"] == "model" and {factors["a"], factors["b"]} == {model_a, model_b}
+    return models and two_runs == (", " in factors.get("run", ""))
 
 
 _SAME = "(set_name, name, variant, chain, context, style, shots)"

@@ -48,7 +48,8 @@ SAID = {
 class Filter(Struct, frozen=True):
     """Empty texts filter nothing.
 
-    which: names of WHICH, all of which hold, with commas. over: `all` where a flip is one of the mean over all chains.
+    which: names of WHICH, all of which hold, with commas. over: `all` for the chains that count over all chains, and
+    where a flip is one of their mean.
     field: NAME=VALUE. text: what a question, its id or a reply holds, in either case. sort: `broke` (the questions
     that most variants broke first) or `name`. page: from 1.
     """
@@ -91,6 +92,8 @@ class Filter(Struct, frozen=True):
             within = " AND ".join(f"{name} = ?" for name, _ in asked)
             parts.append(f"a.condition IN (SELECT id FROM conditions WHERE {within})")
             values += [value for _, value in asked]
+        if self.over:
+            parts.append("a.condition IN (SELECT id FROM conditions WHERE pooled)")
         for name in self.which:
             parts.append(_over_chains(name) if self.over and name in WAYS else WHICH[name])
         if self.field:

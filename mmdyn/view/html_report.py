@@ -1,33 +1,34 @@
-"""A report as one HTML file to send around: it asks no host for anything, and needs no viewer."""
+"""A report as one HTML page to send around: it asks no host for anything, and needs no viewer."""
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from hashlib import sha256
-from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 from markupsafe import Markup
+from msgspec import Struct
 
-from mmdyn.data import new_file
+from mmdyn.record import Record
 from mmdyn.run import Recorded
-from mmdyn.tables import Summary, doubts, explain
+from mmdyn.tables import EVEN, TO_WRONG, Key, Report, Row, doubts, explain
 from mmdyn.view._page import Piece, render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import Filter
-from mmdyn.view.index import Index
-from mmdyn.view.run import flip_matrix, results
-from mmdyn.view.sample import Side, pair_of
+from mmdyn.view.index import describe
+from mmdyn.view.run import filter_of, results, sides_of
+from mmdyn.view.sample import Side
 from mmdyn.view.server import STATIC
 from mmdyn.view.why import answers
-from mmdyn.work import RunFolder
+from mmdyn.work import RunFolder, scored_records
 
-ROOM = 5_000_000
-"""Bytes of flips; what follows is counted."""
+MOST_FLIPS, ROOM = 100, 5_000_000
+"""Flips that are shown, and bytes that they may take."""
 
 LONGEST = 4000
 """Characters of a reply; of a longer one the beginning, the end and what was read are shown."""
@@ -40,39 +41,29 @@ class _Script(NamedTuple):
     digest: str
 
 
-def write_report(runs: Sequence[RunFolder], summary: Summary, file: Path) -> None:
-    """Write what a summary says of runs into a file: scores, contrasts and plots, settings, what to distrust, and flips
-    with their pictures, as far as `ROOM` goes."""
-    catalogs = [Catalog(run.folder) for run in runs]
-    indexes = [_index(catalog) for catalog in catalogs]
-    matrix, shown, every, taken = list[dict[str, Any]](), list[Markup](), 0, 0
-    for index in indexes:
-        with index.reading() as db:
-            matrix += flip_matrix(db)
-            every += int(db.execute("SELECT count(*) FROM answers WHERE flip").fetchone()[0])
-    for flip in chain(*(_flips(*one) for one in zip(catalogs, indexes, strict=True))):
-        taken += len(flip.encode())
+def report_page(runs: Sequence[RunFolder], report: Report) -> str:
+    """A report as one HTML page: scores, changes, plots, why, settings, what to distrust, and flips with their
+    pictures, as far as `MOST_FLIPS` and `ROOM` go.
+
+    Args:
+        runs: the runs of the report.
+        report: it has the tables of `why_parts`, and `Flips`.
+    """
+    flips = report.rows("flips", "b score")
+    shown, taken = list[Markup](), 0
+    for card in _cards(dict(zip((state.name for state in report.runs), runs, strict=True)), _first(flips)):
+        taken += len(card.encode())
         if taken > ROOM:
             break
-        shown.append(flip)
+        shown.append(card)
+    ways = Counter(flip.factors["direction"] for flip in flips)
     scripts = [_script((STATIC / name).read_text("utf-8")) for name in ("katex/katex.min.js", "view.js")]
-    page = render(
-        "report.html", **results(summary), **answers(explain(runs)),
+    return render(
+        "report.html", **results(report), **answers(explain(report, runs)), flips=[],
         title=", ".join(run.name for run in runs), when=time.time(), samples="",
-        flips=matrix, doubts=list(dict.fromkeys(doubts(summary))), settings=list(_settings(runs)),
-        several=len(runs) > 1,
-        shown=len(shown), every=every, room=ROOM, flips_shown=shown, scripts=scripts,
-        style=Markup((STATIC / "view.css").read_text("utf-8")),
+        doubts=list(dict.fromkeys(doubts(report))), settings=list(_settings(runs)), ways=ways, shown=shown,
+        scripts=scripts, style=Markup((STATIC / "view.css").read_text("utf-8")),
     )  # fmt: skip
-    with new_file(file) as written:
-        written.write(page.encode())
-
-
-def _index(catalog: Catalog) -> Index:
-    """The index of a catalog's one run, with all of its records."""
-    index = catalog.index(next(iter(catalog.runs())))
-    index.refresh(None)
-    return index
 
 
 def _settings(runs: Sequence[RunFolder]) -> Iterator[tuple[str, str, str]]:
@@ -96,29 +87,70 @@ def _settings(runs: Sequence[RunFolder]) -> Iterator[tuple[str, str, str]]:
         yield run.name, "versions", ", ".join(f"{name} {value}" for name, value in config.versions.items())
 
 
-def _flips(catalog: Catalog, index: Index) -> Iterator[Markup]:
-    """The answers that flipped beside those that they flipped from: to wrong first, by how many variants broke the
-    question."""
-    images = catalog.images(index.run)
-    with index.reading() as db, Recorded(index.run) as recorded:
-        for which in ("lost", "gained"):
-            asked = Filter(which=(which,))
-            for parent in asked.parents(db):
-                every = Filter().answers(db, [parent["id"]])[parent["id"]]
-                for row in asked.answers(db, [parent["id"]])[parent["id"]]:
-                    pictures = images.get(parent["set_name"])
-                    sides = [Side(catalog, index, recorded, one, pictures) for one in pair_of(every, row) if one]
-                    yield _flip(catalog, parent, sides, lost=which == "lost")
+def _first(flips: Sequence[Row]) -> list[Row]:
+    """The flips that are shown: those to wrong first, by how many variants broke the question."""
+    broke = Counter(_question(flip) for flip in flips if _is_lost(flip))
+    return sorted(flips, key=lambda flip: (not _is_lost(flip), -broke[_question(flip)], _question(flip)))[:MOST_FLIPS]
 
 
-def _flip(catalog: Catalog, parent: sqlite3.Row, sides: list[Side], *, lost: bool) -> Markup:
-    if len(sides) == 2:
-        sides[0].compare(sides[1])
-    for side in sides:
+def _question(flip: Row) -> tuple[str, str]:
+    return flip.factors["set"], flip.factors["question"]
+
+
+def _is_lost(flip: Row) -> bool:
+    return flip.factors["direction"] == TO_WRONG
+
+
+def _cards(runs: dict[str, RunFolder], flips: Sequence[Row]) -> Iterator[Markup]:
+    """Each flip: an answer to the standard question beside one to a variant, the first ones that show it."""
+    with ExitStack() as opened:
+        stores = {
+            name: _Answers(run, opened.enter_context(Recorded(run)), {_question(flip) for flip in flips})
+            for name, run in runs.items()
+        }
+        for flip in flips:
+            store, lost = stores[flip.factors.get("run", next(iter(runs)))], _is_lost(flip)
+            before, after = sides_of(flip.factors)
+            sides = [
+                store.side(before, _question(flip), right=lost),
+                store.side(after, _question(flip), right=not lost),
+            ]
+            sides[0].compare(sides[1])
+            yield Markup(render("flip.html", flip=flip.factors, sides=sides, lost=lost))
+
+
+class _Asked(Struct):
+    set: str
+    parent: str
+
+
+class _Answers:
+    """The answers of a run to some questions."""
+
+    def __init__(self, run: RunFolder, recorded: Recorded, questions: set[tuple[str, str]]) -> None:
+        self._run, self._recorded, self._catalog = run, recorded, Catalog(run.folder)
+        self._images = self._catalog.images(run)
+        self._found = dict[tuple[str, str], list[Record]]()
+        for key, value in scored_records(recorded.reader, run.config.sets):
+            asked = msgspec.json.decode(value, type=_Asked)
+            if (question := (asked.set, asked.parent)) in questions:
+                self._found.setdefault(question, []).append(recorded.answer(key))
+
+    def side(self, condition: Filter, question: tuple[str, str], *, right: bool) -> Side:
+        """The first answer under a condition that is right, or wrong, as a card shows it."""
+        here = [one for one in self._found[question] if filter_of(Key.of("", one).place) == condition]
+        here.sort(key=lambda one: (not _is(one, right=right), one.sample, one.epoch))
+        row = {"key": here[0].key, "chain": condition.chain, "context": condition.context, **describe(here[0])}
+        side = Side(self._catalog, self._run, self._recorded, row, self._images.get(condition.set_name))
         side.reply = list(_shortened(side.reply))
-        side.pictures = [(ref, _data(catalog, address)) for ref, address in side.pictures]
-        side.option_pictures = {label: _data(catalog, one) for label, one in side.option_pictures.items()}
-    return Markup(render("flip.html", parent=parent, sides=sides, lost=lost))
+        side.pictures = [(ref, _data(self._catalog, address)) for ref, address in side.pictures]
+        side.option_pictures = {label: _data(self._catalog, one) for label, one in side.option_pictures.items()}
+        return side
+
+
+def _is(record: Record, *, right: bool) -> bool:
+    value = describe(record)["value"]
+    return value is not None and (value > EVEN if right else value < EVEN)
 
 
 def _data(catalog: Catalog, address: str) -> str:

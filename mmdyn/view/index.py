@@ -1,7 +1,7 @@
 """The index of a run: what pages are filtered and sorted by, in SQLite in the user's cache folder.
 
-It is built while pages are shown, out of the run's records as a report reads them, and brought up to date when the run
-goes on. Whether a question flipped, and the summary, are of the same table as `mmdyn report`.
+It is built while pages are shown, and brought up to date when the run goes on. One reading of the run's records makes
+the index and the report, on which the page on why rests, too.
 """
 
 from __future__ import annotations
@@ -11,38 +11,43 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
 
 from mmdyn.errors import MmdynError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
+from mmdyn.table import Scores
 from mmdyn.tables import (
     EVEN,
     POOLED,
+    Block,
+    Columns,
     Key,
-    Summary,
-    Table,
-    Why,
-    collect,
-    explain,
+    Report,
+    Watcher,
+    conditions_of,
     field_of,
     has_failed,
     is_cut_off,
-    summarise_table,
+    read_for,
+    tabulate_columns,
+    why_parts,
 )
 from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, user_cache
 
-VERSION = 3
-"""Counted up where an index of before cannot be gone on with."""
+VERSION = 4
+"""Counted up where an older index cannot be continued."""
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value);
 CREATE TABLE parents (id INTEGER PRIMARY KEY, token TEXT UNIQUE, set_name TEXT, name TEXT, broke INT DEFAULT 0);
 CREATE TABLE fields (name TEXT, value TEXT, parent INT, PRIMARY KEY (name, value, parent)) WITHOUT ROWID;
 CREATE TABLE conditions (id INTEGER PRIMARY KEY, token TEXT UNIQUE, model TEXT, set_name TEXT, variant TEXT, chain TEXT,
-    context TEXT, style TEXT, shots TEXT);
+    context TEXT, style TEXT, shots TEXT, pooled INT DEFAULT 1);
 CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT UNIQUE, parent INT, condition INT, sample TEXT, digest TEXT,
     epoch INT, status TEXT, value REAL, needs_judge INT, truncated INT,
     flip INT DEFAULT 0, stayed INT DEFAULT 0, partly INT DEFAULT 0, read TEXT, final INT);
@@ -119,23 +124,10 @@ class Index:
             found = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return str(found["value"]) if found else ""
 
-    def summary(self) -> Summary | None:
-        """What a report says of the run, as of the last time that all of it was read; None before."""
-        found = self.meta("summary")
-        return msgspec.json.decode(found, type=Summary) if found else None
-
-    def why(self) -> Why:
-        """Why the run's scores changed, as of the last time that all of it was read; found out when it is first asked
-        for."""
-        stamp, kept = self.meta("stamp"), self.meta("why")
-        if kept and msgspec.json.decode(kept, type=tuple[str, msgspec.Raw])[0] == stamp:
-            return msgspec.json.decode(kept, type=tuple[str, Why])[1]
-        found = explain([self.run])
-        with self.reading() as db:
-            noted = msgspec.json.encode((stamp, found)).decode()
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('why', ?)", (noted,))
-            db.commit()
-        return found
+    def report(self) -> Report | None:
+        """What `mmdyn report` says of the run, as of the last time that all of it was read; None before."""
+        found = self.meta("report")
+        return msgspec.json.decode(found, type=Report) if found else None
 
     def _create(self) -> None:
         if self._file.exists():
@@ -159,58 +151,69 @@ class Index:
             with closing(sqlite3.connect(self._file, timeout=60)) as db:
                 db.row_factory = sqlite3.Row
                 db.execute("PRAGMA synchronous = OFF")
-                if not _add_records(self, db):
-                    db.executescript("DELETE FROM answers; DELETE FROM replies; DELETE FROM cells;")
-                    _add_records(self, db)
-                table = collect([self.run], _breakdowns(db))
-                _add_cells(db, table)
-                noted = {"summary": summarise_table(table).to_json().decode(), "stamp": stamp}
-                db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", noted.items())
+                writer, parts = _Writer(self, db), why_parts()
+                columns, watched = read_for([self.run], parts, watchers=[writer])
+                writer.finish(columns)
+                parts += [Scores(by=name) for name in _breakdowns(db)]
+                report = msgspec.json.encode(tabulate_columns(columns, parts, watched)).decode()
+                noted = [("report", report), ("stamp", stamp)]
+                db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", noted)
                 db.commit()
             self.problem = ""
         except (MmdynError, sqlite3.Error, OSError) as error:
             self.problem = str(error)
 
 
-def _add_records(index: Index, db: sqlite3.Connection) -> bool:
-    """Add what is not there yet. False where something is there that the run has no longer: it is another run."""
-    known = {row["key"] for row in db.execute("SELECT key FROM answers WHERE final")}
-    before, writer = set(known), _Writer(db)
-    with Reader(index.run.records_folder) as reader:
-        for record in index.run.records(known=before):
-            writer.add(record, reader)
-            index.read += 1
-            if index.read % COMMIT == 0:
-                db.commit()
-    db.commit()
-    return not before
+class _Writer(Watcher):
+    """Watches a run's records as they are read, and adds those that an index lacks; parents, conditions and samples
+    once each."""
 
-
-class _Writer:
-    """Adds records; parents, conditions and samples once each."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._parents = {row["token"]: row["id"] for row in db.execute("SELECT token, id FROM parents")}
+    def __init__(self, index: Index, db: sqlite3.Connection) -> None:
+        self._index, self._db = index, db
+        self._known = {
+            row["key"]: (row["id"], row["final"]) for row in db.execute("SELECT key, id, final FROM answers")
+        }
         self._conditions = {row["token"]: row["id"] for row in db.execute("SELECT token, id FROM conditions")}
+        self._by_key, self._by_parent = dict[Key, int](), dict[int, int]()
         self._samples = {row["digest"] for row in db.execute("SELECT digest FROM samples")}
 
-    def add(self, record: Record, reader: Reader) -> None:
-        """Add a record, in place of an earlier one without a score."""
-        parent, condition = self._parent(record), self.condition(Key.of("", record))
-        score = record.score
-        status = "failed" if has_failed(record) else "unscored" if score is None else score.status
-        value = None if score is None or status == "failed" else score.value if status == "ok" else 0.0
-        read = _spelt(score.extracted) if score else ""
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Add a record, in place of an earlier one without a score; what has a score stays as it is."""
+        self._index.read += 1
+        if parent not in self._by_parent:
+            self._by_parent[parent] = self._parent(record)
+        place, final = self._known.pop(record.key, (None, False))
+        if not final:
+            self._add(place, key, self._by_parent[parent], record, reader)
+        if self._index.read % COMMIT == 0:
+            self._db.commit()
+
+    def finish(self, columns: Columns) -> None:
+        """Remove what the run has no longer, and add the mean score of each question under each condition, and over all
+        chains, and what flipped."""
+        gone = [(place,) for place, _ in self._known.values()]
+        self._db.executemany("DELETE FROM answers WHERE id = ?", gone)
+        self._db.executemany("DELETE FROM replies WHERE id = ?", gone)
+        self._db.execute("DELETE FROM cells")
+        pooled = zip(columns.pooled.tolist(), map(self._condition, columns.keys), strict=True)
+        self._db.executemany("UPDATE conditions SET pooled = ? WHERE id = ?", pooled)
+        block = Block(columns, "score", np.arange(len(columns.parents)), {})
+        for key, records in conditions_of(block).items():
+            condition, cell = self._condition(key), block.cell(records)
+            rows = zip(cell.parents.tolist(), cell.values.tolist(), strict=True)
+            cells = ((condition, self._by_parent[parent], value) for parent, value in rows)
+            self._db.executemany("INSERT INTO cells VALUES (?, ?, ?)", cells)
+        self._db.executescript(FLIPS)
+
+    def _add(self, place: int | None, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        status, value, needs_judge, read = describe(record).values()
         row = (
-            record.key, parent, condition, record.sample, record.digest, record.epoch, status, value,
-            score is not None and score.needs_judge, is_cut_off(record.reply), read,
-            status not in ("failed", "unscored"),
+            place, record.key, parent, self._condition(key), record.sample, record.digest, record.epoch, status, value,
+            needs_judge, is_cut_off(record.reply), read, status not in ("failed", "unscored"),
         )  # fmt: skip
-        self._db.execute("DELETE FROM answers WHERE key = ?", (record.key,))
         at = self._db.execute(
-            "INSERT INTO answers (key, parent, condition, sample, digest, epoch, status, value, needs_judge,"
-            " truncated, read, final) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO answers (id, key, parent, condition, sample, digest, epoch, status, value,"
+            " needs_judge, truncated, read, final) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         ).lastrowid
         said = record.reply.text or record.reply.error
@@ -221,24 +224,56 @@ class _Writer:
             text = _text(from_json(stored, Sample)) if stored else ""
             self._db.execute("INSERT OR IGNORE INTO samples VALUES (?, ?)", (record.digest, text[:SEARCHED]))
 
-    def condition(self, key: Key) -> int:
-        """The id of a condition."""
-        token = condition_token(key)
-        if token not in self._conditions:
-            row = (token, key.model, key.set, key.variant, key.chain, key.context, key.style, key.shots)
-            added = self._db.execute("INSERT INTO conditions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-            self._conditions[token] = added.lastrowid
-        return int(self._conditions[token])
+    def _condition(self, key: Key) -> int:
+        if key not in self._by_key:
+            token = condition_token(key)
+            if token not in self._conditions:
+                row = (token, key.model, key.set, key.variant, key.chain, key.context, key.style, key.shots)
+                added = self._db.execute(
+                    "INSERT INTO conditions (token, model, set_name, variant, chain, context, style, shots)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                )
+                self._conditions[token] = added.lastrowid
+            self._by_key[key] = int(self._conditions[token])
+        return self._by_key[key]
 
     def _parent(self, record: Record) -> int:
         token = parent_token(record.set, record.parent)
-        if token not in self._parents:
-            row = (token, record.set, record.parent)
-            added = self._db.execute("INSERT INTO parents (token, set_name, name) VALUES (?, ?, ?)", row)
-            self._parents[token] = added.lastrowid
-            fields = [(name, field_of(record, name)) for name in (*record.fields, "task_type", "language")]
-            self._db.executemany("INSERT INTO fields VALUES (?, ?, ?)", [(*each, added.lastrowid) for each in fields])
-        return int(self._parents[token])
+        known = self._db.execute("SELECT id FROM parents WHERE token = ?", (token,)).fetchone()
+        if known:
+            return int(known["id"])
+        row = (token, record.set, record.parent)
+        added = self._db.execute("INSERT INTO parents (token, set_name, name) VALUES (?, ?, ?)", row).lastrowid
+        fields = [(name, field_of(record, name)) for name in (*record.fields, "task_type", "language")]
+        self._db.executemany("INSERT INTO fields VALUES (?, ?, ?)", [(*each, added) for each in fields])
+        return int(added or 0)
+
+
+FLIPS = f"""
+    CREATE TEMP TABLE flips AS SELECT b.condition, b.parent, CASE WHEN b.value < {EVEN} THEN -1 ELSE 1 END AS way,
+        (a.value - {EVEN}) * (b.value - {EVEN}) AS side
+        FROM conditions dynamic JOIN conditions base USING (model, set_name, context, style, shots)
+        JOIN cells b ON b.condition = dynamic.id JOIN cells a ON a.condition = base.id AND a.parent = b.parent
+        WHERE dynamic.variant = 'dynamic' AND base.variant = 'standard' AND dynamic.chain != '{POOLED}';
+    CREATE UNIQUE INDEX temp.each_flip ON flips (condition, parent);
+    UPDATE answers SET flip = 0, stayed = 0, partly = 0;
+    UPDATE answers SET flip = way * (side < 0), stayed = way * (side > 0), partly = side = 0
+        FROM flips WHERE flips.condition = answers.condition AND flips.parent = answers.parent;
+    CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE side < 0 AND way < 0 GROUP BY parent;
+    UPDATE parents SET broke = coalesce((SELECT n FROM broken WHERE broken.parent = parents.id), 0);
+"""
+"""What each chain turned, out of the cells."""
+
+
+def describe(record: Record) -> dict[str, Any]:
+    """What lists of answers show of one: `status`, `value` (None where it has none), `needs_judge`, and what was
+    `read`."""
+    score = record.score
+    status = "failed" if has_failed(record) else "unscored" if score is None else score.status
+    value = None if score is None or status == "failed" else score.value if status == "ok" else 0.0
+    read, needs_judge = ("", False) if score is None else (_spelt(score.extracted), score.needs_judge)
+    return {"status": status, "value": value, "needs_judge": needs_judge, "read": read}
 
 
 def condition_token(key: Key) -> str:
@@ -265,30 +300,3 @@ def _breakdowns(db: sqlite3.Connection) -> list[str]:
     """The fields to break scores down by: those of few values, more telling ones first."""
     counts = db.execute("SELECT name, count(DISTINCT value) AS n FROM fields GROUP BY name ORDER BY n DESC, name")
     return [row["name"] for row in counts if row["n"] in BREAKDOWN][:BREAKDOWNS]
-
-
-def _add_cells(db: sqlite3.Connection, table: Table) -> None:
-    """The score of each question under each condition, over all chains too, and what flipped by a chain."""
-    writer, parents = (
-        _Writer(db),
-        {(row["set_name"], row["name"]): row["id"] for row in db.execute("SELECT * FROM parents")},
-    )
-    db.execute("DELETE FROM cells")
-    for key, scores in table.scores.items():
-        condition = writer.condition(key)
-        rows = zip(scores.parents.tolist(), scores.values.tolist(), strict=True)
-        named = ((condition, parents.get((key.set, table.names[place])), value) for place, value in rows)
-        db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?)", (row for row in named if row[1] is not None))
-    db.executescript(f"""
-        CREATE TEMP TABLE flips AS SELECT b.condition, b.parent, CASE WHEN b.value < {EVEN} THEN -1 ELSE 1 END AS way,
-            (a.value - {EVEN}) * (b.value - {EVEN}) AS side
-            FROM conditions dynamic JOIN conditions base USING (model, set_name, context, style, shots)
-            JOIN cells b ON b.condition = dynamic.id JOIN cells a ON a.condition = base.id AND a.parent = b.parent
-            WHERE dynamic.variant = 'dynamic' AND base.variant = 'standard' AND dynamic.chain != '{POOLED}';
-        CREATE UNIQUE INDEX temp.each_flip ON flips (condition, parent);
-        UPDATE answers SET flip = 0, stayed = 0, partly = 0;
-        UPDATE answers SET flip = way * (side < 0), stayed = way * (side > 0), partly = side = 0
-            FROM flips WHERE flips.condition = answers.condition AND flips.parent = answers.parent;
-        CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE side < 0 AND way < 0 GROUP BY parent;
-        UPDATE parents SET broke = coalesce((SELECT n FROM broken WHERE broken.parent = parents.id), 0);
-    """)

@@ -7,11 +7,14 @@ from typing import Any
 
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
+from mmdyn.tables import NOT_GIVEN, POOLED, Scored, scores_of
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
 
 RECENT = 300
 """Seconds since its last record for which an unfinished run counts as going on."""
+MOST_SCORES = 8
+"""Scores of a run that are listed chain by chain."""
 
 
 def page(catalog: Catalog, text: str) -> str:
@@ -35,19 +38,26 @@ def _run(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
         "problem": "",
         "changed": 0.0,
     }
-    row |= {"searched": place, "summary": None, "config": None, "state": "unreadable"}
+    row |= {"searched": place, "report": None, "config": None, "state": "unreadable"}
     try:
         index = catalog.index(name)
     except UserError as error:
         return row | {"problem": str(error)}
-    config, summary = index.run.config, index.summary()
+    config, report = index.run.config, index.report()
     models, sets = [one.label for one in config.models], list(dict.fromkeys(one.root for one in config.sets))
     modes = list(dict.fromkeys(one.mode for one in config.conditions))
-    row |= {"models": models, "sets": sets, "modes": modes, "config": config, "summary": summary}
+    row |= {"models": models, "sets": sets, "modes": modes, "config": config, "report": report}
+    row |= {"scores": _few(scores_of(report.parts)) if report else []}
     row |= {"changed": index.changed, "problem": index.problem, "read": index.read}
     reading = "being read" if index.read < config.planned else "being summed up"
-    state = run_state(summary.complete, index.changed) if summary else reading
+    state = run_state(report.complete, index.changed) if report else reading
     return row | {"searched": " ".join([row["place"], *models, *sets, *modes, state]), "state": state}
+
+
+def _few(scores: list[Scored]) -> list[Scored]:
+    """Those of the standard questions and over all chains, or all where there are few."""
+    whole = [one for one in scores if one.factors["chain"] in (NOT_GIVEN, POOLED)]
+    return whole if len(scores) > MOST_SCORES else scores
 
 
 def _set(catalog: Catalog, name: str, place: str) -> dict[str, Any]:

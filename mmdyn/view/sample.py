@@ -18,9 +18,8 @@ from mmdyn.scoring import Scorer
 from mmdyn.view._page import Piece, compared, pieces, render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import ANSWERS, ORDER, Filter
-from mmdyn.view.index import Index
 from mmdyn.view.samples import marked, worst
-from mmdyn.work import judged_kind, unjudged_kind
+from mmdyn.work import RunFolder, judged_kind, unjudged_kind
 
 
 def page(catalog: Catalog, name: str, token: str, key: str, asked: Filter) -> str:
@@ -38,7 +37,7 @@ def page(catalog: Catalog, name: str, token: str, key: str, asked: Filter) -> st
     left, right = pair_of(every, chosen)
     images = catalog.images(index.run).get(parent["set_name"])
     with Recorded(index.run) as recorded:
-        sides = [Side(catalog, index, recorded, row, images) for row in (left, right) if row]
+        sides = [Side(catalog, index.run, recorded, row, images) for row in (left, right) if row]
         if len(sides) == 2:
             sides[0].compare(sides[1])
     shown = {row["key"] for row in (left, right) if row}
@@ -53,7 +52,12 @@ class Side:
     """One of the two: a sample, an answer to it, and how that was read."""
 
     def __init__(
-        self, catalog: Catalog, index: Index, recorded: Recorded, row: sqlite3.Row, images: ImageFolder | None
+        self,
+        catalog: Catalog,
+        run: RunFolder,
+        recorded: Recorded,
+        row: sqlite3.Row | dict[str, Any],
+        images: ImageFolder | None,
     ) -> None:
         self.row, self.record = marked([row])[0], recorded.answer(row["key"])
         self.sample: Sample = recorded.sample(self.record)
@@ -67,13 +71,11 @@ class Side:
         }
         self.gold = self.sample.answer if isinstance(self.sample.answer, tuple) else (str(self.sample.answer),)
         self.trail = describe_trail(self.sample)
-        self.reading, self.reply = _read(index, self.sample, self.record)
+        self.reading, self.reply = _read(run, self.sample, self.record)
         self.judges = [
-            told for entry in index.run.config.all_judges for told in _judgements(recorded, entry, self.record.key)
+            told for entry in run.config.all_judges for told in _judgements(recorded, entry, self.record.key)
         ]
-        self.prompt = sent_prompt(
-            index.run, recorded.reader, self.record, self.sample, images or ImageFolder(index.run.folder)
-        )
+        self.prompt = sent_prompt(run, recorded.reader, self.record, self.sample, images or ImageFolder(run.folder))
         self.messages = [
             (message.role, [_prompted(catalog, images, part) for part in message.parts])
             for message in self.prompt.messages
@@ -128,15 +130,15 @@ def _around(found: list[sqlite3.Row], token: str, flipped: set[str]) -> dict[str
     return {"at": place, "count": len(tokens), "previous": previous, "next": after[0] if after else "", "flip": flip}
 
 
-def _read(index: Index, sample: Sample, record: Record) -> tuple[Any, list[Piece]]:
+def _read(run: RunFolder, sample: Sample, record: Record) -> tuple[Any, list[Piece]]:
     """How rules read a reply, and the reply with the answer marked where it stands; without a mark where the rules of
     this version are others than the run's."""
     text = record.reply.text
     whole = [Piece("words", text)]
-    policy, _, _ = index.run.config.active_scores.rules.partition("@")
+    policy, _, _ = run.config.active_scores.rules.partition("@")
     try:
         scorer = Scorer(policy)
-        if record.reply.error or scorer.name != index.run.config.active_scores.rules:
+        if record.reply.error or scorer.name != run.config.active_scores.rules:
             return None, whole
         found = scorer.extract(sample, record.reply)
     except MmdynError:

@@ -32,8 +32,8 @@ def page(catalog: Catalog, name: str, asked: Filter) -> str:
     )  # fmt: skip
 
 
-def outcome(row: sqlite3.Row) -> str:
-    """What came of an answer, in a word of MARKS."""
+def outcome(row: sqlite3.Row | dict[str, Any]) -> str:
+    """The outcome of an answer, in a word of MARKS."""
     if row["status"] != "ok":
         return str(row["status"])
     return "right" if row["value"] > 0.5 else "wrong" if row["value"] < 0.5 else "even"
@@ -63,8 +63,8 @@ def _beginning(text: str) -> str:
     return f"{cut}…" if len(cut) < len(text) else cut
 
 
-def marked(answers: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
-    """Answers with what came of them."""
+def marked(answers: Sequence[sqlite3.Row | dict[str, Any]]) -> list[dict[str, Any]]:
+    """Answers with their outcomes."""
     return [{**dict(row), "outcome": outcome(row), "mark": MARKS[outcome(row)]} for row in answers]
 
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.context import NONE
-from mmdyn.data import ChainStrength, check_finished
+from mmdyn.data import ChainStrength, Role, check_finished
 from mmdyn.errors import InputError, no_such_path
 from mmdyn.html import html_table
 from mmdyn.keys import Json, canonical
@@ -51,8 +51,9 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
 
     digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than
-        were asked with. strength: of its variants, by chain. factors, design: of a set made with --factorial, the
-        chains whose subsets are in it, and which (`mmdyn.stats.design_forms` with the set's `seed`).
+        were asked with. strength: of its variants, by chain, with the chain's role. factors, design: of a set made
+        with --factorial, the chains whose subsets are in it, and which (`mmdyn.stats.design_forms` with the set's
+        `seed`).
     """
 
     name: str
@@ -143,6 +144,15 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     library: dict[str, str] = {}
     examples: dict[str, Json] = {}
     schema: int = SCHEMA
+
+    def role(self, root: str, chain: str) -> Role:
+        """What a chain is in the dynamic sets of a standard set for (`root` is its name).
+
+        It is treatment where one of them says so, and where none tells of it: sets that were made by hand do not.
+        """
+        entries = [entry.strength for entry in self.sets if entry.root == root]
+        roles: list[Role] = [strength[chain].role for strength in entries if chain in strength]
+        return "treatment" if "treatment" in roles or not roles else roles[0]
 
     @property
     def active_scores(self) -> Scoring:

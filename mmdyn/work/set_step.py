@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -27,6 +27,7 @@ from mmdyn.data import (
     Given,
     Origin,
     Replies,
+    Role,
     SampleSet,
     SetWriter,
     is_being_written,
@@ -82,6 +83,7 @@ class SetStep(Struct, frozen=True):
         threads: how many threads of one process do the work because it waits for a server or a device; 0: it does not.
         prepare: takes the set, the new set's folder (for pictures) and a file of this process's own, which is removed
             at the end; gives what makes a maker, once in each process, so it must be importable by name.
+        roles: what each chain of variants is in the new set for.
         dynamic: whether the new set is of variants, and has the set as its parent.
     """
 
@@ -89,6 +91,7 @@ class SetStep(Struct, frozen=True):
     made: dict[str, Json]
     threads: int
     prepare: Callable[[SampleSet, Path, Path], Callable[[], Maker]]
+    roles: Mapping[str, Role] = {}
     dynamic: bool = True
 
 
@@ -318,7 +321,10 @@ class _Making(Struct, frozen=True):
         again = is_unsettled(self.out)
         parent = self._origin if self.step.dynamic else None
         stages = () if parent else stage_counts(self.source)
-        with SetWriter(self.out, self.name, parent=parent, made=self.made, stages=stages, replace=again) as writer:
+        roles = self.step.roles
+        with SetWriter(
+            self.out, self.name, parent=parent, made=self.made, stages=stages, roles=roles, replace=again
+        ) as writer:
             for left in () if parent else self.source.dropped():
                 writer.drop(left)
             for point in self.source.knowledge():

@@ -32,7 +32,7 @@ of them, restyled by the embedded style at full strength. Nearly all are drawing
 """
 
 _DOSES, _TURNED = frozenset({"image.blur", "image.jpeg", "image.scale"}), "image.rotate"
-_STROKE_BY_STROKE = frozenset({"image.pad", "image.invert", "image.salt_pepper", *_DOSES, _TURNED})
+_STROKE_BY_STROKE = frozenset({"image.null", "image.pad", "image.invert", "image.salt_pepper", *_DOSES, _TURNED})
 """What cannot change what is drawn, or what judges do not see: they look at pictures without doses and noise."""
 
 _LOST = 0.6

@@ -146,6 +146,7 @@ def test_single_statements_and_claims(tmp_path: Path) -> None:
         assert (set(one.meta["sets"][0]) == right) == one.answer
 
 
+@pytest.mark.slow
 def test_solvers_that_see_only_the_options_earn_chance(tmp_path: Path) -> None:
     summary = compose(bank(tmp_path), tmp_path / "out", ComposeSpec(questions=3000)).manifest.made["summary"]
     blind = summary["blind_solvers"]
@@ -233,6 +234,7 @@ def test_real_statements(tmp_path: Path) -> None:
             check(sample, ComposeSpec(), origins)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["correct", "incorrect"])
 def test_the_right_option_is_of_any_size_though_statements_of_a_polarity_are_few(tmp_path: Path, asked: str) -> None:
     """Where all were drawn anew until a question could be filled, the shortest option was right in a quarter of all."""

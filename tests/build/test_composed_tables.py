@@ -15,6 +15,8 @@ from shell import mmdyn
 
 from mmdyn.data import SampleSet
 
+pytestmark = pytest.mark.slow
+
 ABILITIES = {"strong": 0.9, "weak": 0.5, "poor": 0.15, "guesser": 0.0}
 """The share of statements that a model knows; they come in another order than this, so that no table has it by
 chance."""

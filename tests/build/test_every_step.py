@@ -289,6 +289,7 @@ def test_every_step_is_tried() -> None:
     assert set(CASES) == set(names("steps"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ASKING)
 def test_a_step_that_asks_goes_on_after_it_was_killed(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -321,6 +322,7 @@ def test_a_step_that_asks_goes_on_after_it_was_killed(
     assert f"{case.kept} samples" in whole.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ASKING)
 def test_nonsense_is_refused_with_reasons(step: str, tmp_path: Path, checkpoints: dict[bool, Path]) -> None:
     case = CASES[step](tmp_path)
@@ -336,6 +338,7 @@ def test_nonsense_is_refused_with_reasons(step: str, tmp_path: Path, checkpoints
     assert not left & {".work", ".lock"} and ("images" in left) == bool(case.stays and case.pictures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", SAYING_NOTHING)
 def test_a_step_that_asks_nobody_is_whole_or_absent(step: str, tmp_path: Path) -> None:
     case = CASES[step](tmp_path)

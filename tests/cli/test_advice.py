@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
-import pytest
+from tracked import ROOT, tracked
 
 from mmdyn.cli import commands
 from mmdyn.errors import MmdynError
 
-ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"(?:`mmdyn |give |or |of |`)([a-z-]+(?: [a-z-]+)?)")
 """Where a text names a command: in full, or after a word that only commands of ours follow."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
@@ -66,13 +66,27 @@ WHO: dict[str, tuple[str, ...]] = {
 NEXT = "mmdyn/tables/next_runs.py"
 PARTS = {
     ("mmdyn/tables/correction.py", "--judge"): "grade",
-    **{(NEXT, option): "eval" for option in ("--epochs", "--mode", "--context")},
+    **{
+        (NEXT, option): "eval"
+        for option in (
+            "--epochs",
+            "--mode",
+            "--context",
+            "--style",
+            "--shots",
+            "--limit",
+            "--policy",
+            "--prompt",
+            "--prices",
+        )
+    },
     **{(NEXT, option): "perturb" for option in ("--factorial", "--design", "--ops")},
     **{(NEXT, option): "plan" for option in ("--detect", "--pilot")},
 }
 """Options that are put into a text beside the command that they are of."""
 
 
+@cache
 def options_of(name: str) -> set[str]:
     """Every option of a command, such as `data show`."""
     command: click.Command = commands
@@ -110,6 +124,13 @@ def texts(file: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def options_in(file: Path) -> Iterator[tuple[int, str, re.Match[str]]]:
+    """Every option that a text of a file names, after its line and the text."""
+    for line, text in texts(file):
+        for option in OPTION.finditer(text):
+            yield line, text, option
+
+
 def commands_of(text: str, at: int, default: tuple[str, ...]) -> tuple[str, ...]:
     """The commands that an option at a place of a text is of: the one that the text names before it, else the default.
 
@@ -131,8 +152,8 @@ def commands_of(text: str, at: int, default: tuple[str, ...]) -> tuple[str, ...]
 
 
 def files() -> list[Path]:
-    rooms = (path for room in ("mmdyn", "perturb", "kprag") for path in (ROOT / room).rglob("*.py"))
-    return sorted(path for path in rooms if "cli" not in path.parts and "testing" not in path.parts)
+    rooms = (path.relative_to(ROOT).parts for path in tracked("mmdyn/**/*.py", "perturb/**/*.py", "kprag/**/*.py"))
+    return [ROOT.joinpath(*parts) for parts in rooms if not {"cli", "testing"} & set(parts)]
 
 
 def leaves(command: click.Command, name: str = "") -> Iterator[str]:
@@ -146,29 +167,25 @@ def leaves(command: click.Command, name: str = "") -> Iterator[str]:
             yield from leaves(found, f"{name} {word}")
 
 
-EVERY = {name: options_of(name) for name in leaves(commands)}
-
-
-@pytest.mark.parametrize("file", sorted((ROOT / "mmdyn" / "cli").glob("*.py")), ids=lambda file: file.stem)
-def test_an_option_that_a_command_tells_of_is_its_own_or_that_of_the_one_it_names(file: Path) -> None:
-    own = file.stem.replace("_", "-")
-    names = tuple(name for name in EVERY if file.stem.startswith("_") or name.split()[0] == own)
-    for line, text in texts(file):
-        for option in OPTION.finditer(text):
+def test_an_option_that_a_command_tells_of_is_its_own_or_that_of_the_one_it_names() -> None:
+    every = {name: options_of(name) for name in leaves(commands)}
+    for file in tracked("mmdyn/cli/*.py"):
+        own = file.stem.replace("_", "-")
+        names = tuple(name for name in every if file.stem.startswith("_") or name.split()[0] == own)
+        for line, text, option in options_in(file):
             if option[0] != text:  # else it is declared, or said to be gone
                 asked = commands_of(text, option.start(), names)
-                there = {one for name in asked for one in (EVERY.get(name) or options_of(name))}
+                there = {one for name in asked for one in (every.get(name) or options_of(name))}
                 assert option[0] in there, f"{file.name}:{line}: {asked[:3]} lacks {option[0]}"
 
 
-@pytest.mark.parametrize("file", files(), ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_an_option_that_a_text_names_is_one_of_its_command(file: Path) -> None:
-    place = file.relative_to(ROOT).as_posix()
-    near = [begin for begin in WHO if place.startswith(begin)]
-    steps = place.startswith("mmdyn/build/steps/")
-    who = (f"build {file.stem.replace('_', '-')}",) if steps else WHO[max(near, key=len)] if near else ()
-    for line, text in texts(file):
-        for option in OPTION.finditer(text):
+def test_an_option_that_a_text_names_is_one_of_its_command() -> None:
+    for file in files():
+        place = file.relative_to(ROOT).as_posix()
+        near = [begin for begin in WHO if place.startswith(begin)]
+        steps = place.startswith("mmdyn/build/steps/")
+        who = (f"build {file.stem.replace('_', '-')}",) if steps else WHO[max(near, key=len)] if near else ()
+        for line, text, option in options_in(file):
             part = PARTS.get((place, option[0]))
             asked = (part,) if part else commands_of(text, option.start(), who)
             assert asked, f"{place}:{line}: {option[0]} is of no command: name it, or add the file to WHO"

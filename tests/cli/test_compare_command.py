@@ -102,23 +102,25 @@ def label(folder: Path, *options: str, broken: str = "") -> tuple[int, str, str]
 
 
 def test_kinds_of_error_for_people_and_in_the_report(folder: Path) -> None:
-    _, before, _ = run(folder, "report", "run", "-q")
+    _, before, _ = run(folder, "report", "run", "--full", "-q")
     assert "Kinds of error" not in before
     status, out, errors = label(folder, "--by", "variant")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert (status, errors) == (0, "")
-    assert any("80.0 [37.6, 96.4]" in line and line.endswith(" 5 1 0 4 1") for line in lines)
-    assert any(line.startswith("Kinds of error by variant") for line in lines)
-    _, report, _ = run(folder, "report", "run", "-q")
-    assert "Kinds of error in percent of all wrong answers" in report and "80.0 [37.6, 96.4]" in report
+    assert any("all" in line and "80 [38, 96]" in line for line in lines)
+    assert any("variant standard" in line and "80 [38, 96]" in line for line in lines)
+    _, report, _ = run(folder, "report", "run", "--full", "-q")
+    assert "Kinds of error, of all wrong answers" in report and "80 [38, 96]" in report
 
 
 def test_kinds_of_error_for_programs(folder: Path) -> None:
     status, out, _ = label(folder, "--json", "--per", "2", "--seed", "3")
-    (row,) = json.loads(out)["rows"]
-    assert (status, row["wrong"], row["truncated"], row["drawn"], row["labelled"], row["seed"]) == (0, 5, 1, 2, 2, 3)
-    assert row["kinds"]["reasoning"]["share"] == 0.8 and row["kinds"]["incomplete"]["share"] == 0.2
-    assert json.loads(run(folder, "report", "run", "-q", "--json")[1])["errors"] == [row]
+    (part,) = json.loads(out)["report"]["parts"]
+    found = {row["quantity"]: row["value"] for row in part["rows"]}
+    assert (status, part["rows"][0]["n"], found["truncated"], found["drawn"], found["labelled"]) == (0, 5, 1, 2, 2)
+    assert (found["reasoning"], found["incomplete"]) == (0.8, 0.2)
+    again = json.loads(run(folder, "report", "run", "-q", "--json")[1])["parts"]
+    assert [part["rows"] for part in again if part["kind"] == "errorkinds"] == [part["rows"]]
 
 
 def test_answers_without_a_label_end_in_status_1(folder: Path) -> None:

@@ -46,6 +46,7 @@ def test_all_modes_against_a_server(tmp_path: Path) -> None:
     assert {contrast["factor"] for contrast in summary["contrasts"]} == {"variant", "context", "style"}
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
     with hold() as server:
@@ -125,6 +126,7 @@ def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments:
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
     with hold() as server:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from serving import hold, wait_until
 from shell import MMDYN
 
@@ -25,6 +26,7 @@ def grading(folder: Path, server: FakeServer, *options: str) -> subprocess.Popen
     return subprocess.Popen([*MMDYN, "grade", "lines.jsonl", *judge, *options], cwd=folder, text=True, **pipes)
 
 
+@pytest.mark.slow
 def test_at_a_limit_what_is_in_flight_is_kept(tmp_path: Path) -> None:
     with hold() as server:
         stopped = grading(tmp_path, server, "--max-requests", "8", "--concurrency", "12")
@@ -38,6 +40,7 @@ def test_at_a_limit_what_is_in_flight_is_kept(tmp_path: Path) -> None:
         assert server.stats.total == 12 and server.stats.asked_again == server.stats.begun_again == 0
 
 
+@pytest.mark.slow
 def test_an_interrupt_waits_for_what_is_in_flight_and_a_second_one_does_not(tmp_path: Path) -> None:
     with hold(4) as server:
         process = grading(tmp_path, server, "--concurrency", "4")

@@ -43,6 +43,7 @@ def answered(folder: Path) -> int:
     return sum(not record.reply.error for record in RunFolder(folder / "run").records())
 
 
+@pytest.mark.slow
 def test_interrupted_once_it_waits_for_what_is_in_flight_and_saves_it(tmp_path: Path) -> None:
     make_set(tmp_path)
     with hold(16) as server:
@@ -62,6 +63,7 @@ def test_interrupted_once_it_waits_for_what_is_in_flight_and_saves_it(tmp_path: 
         assert answered(tmp_path) == 100 and server.stats.asked_again == 0
 
 
+@pytest.mark.slow
 def test_interrupted_twice_it_stops_at_once_and_keeps_what_came(tmp_path: Path) -> None:
     make_set(tmp_path)
     with hold(10) as server:
@@ -96,6 +98,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_a_notebook_is_interrupted_the_same_way(tmp_path: Path, interrupts: int) -> None:
     make_set(tmp_path)
@@ -132,6 +135,7 @@ def test_a_limit_ends_in_status_3_and_the_same_command_goes_on(tmp_path: Path, s
     assert server.stats.total == 12
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_is_one_sentence_and_the_rest_follows_later(tmp_path: Path, server: FakeServer) -> None:
     make_set(tmp_path)
     full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"

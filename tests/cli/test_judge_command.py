@@ -175,6 +175,7 @@ def test_a_calibration_on_a_set_that_another_styler_painted(tmp_path: Path) -> N
     assert status == 2 and "/no/such/folder" in errors and errors.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_interrupted_while_a_model_is_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text("\n".join(json.dumps({"a": f"What is {n}?", "b": f"{n} is what?"}) for n in range(40)), "utf-8")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import pty
 import re
 import shlex
 import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 from shell import MMDYN, mmdyn
 
+from mmdyn.cli import main
 from mmdyn.data import SampleSet
 from mmdyn.demo import make_demo
 from mmdyn.testing import FakeServer
@@ -238,24 +241,29 @@ def test_a_run_that_was_killed_before_it_was_asked_says_so(place: Path) -> None:
         assert "begun: the run in it is unfinished: run the command that makes" in error(command, "begun", folder=place)
 
 
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self) -> bool:
+        """Yes."""
+        return True
+
+
 def on_terminal(folder: Path, *words: str) -> list[str]:
     """The lines that a command prints on a terminal of 80 columns."""
-    ours, theirs = pty.openpty()
-    env = os.environ | {"COLUMNS": "80", "TERM": "dumb"}
-    done = subprocess.Popen([*MMDYN, *words], cwd=folder, stdout=theirs, stderr=subprocess.DEVNULL, env=env)
-    os.close(theirs)
-    data = b""
-    while True:
-        try:
-            part = os.read(ours, 1 << 16)
-        except OSError:
-            break
-        data += part
-        if not part:
-            break
-    assert done.wait() in (0, 1)
-    os.close(ours)
-    return data.decode().replace("\r", "").splitlines()
+    with (
+        chdir(folder),
+        redirect_stdout(Terminal()) as shown,
+        redirect_stderr(io.StringIO()),
+        pytest.MonkeyPatch.context() as patched,
+        pytest.raises(SystemExit) as ended,
+    ):
+        patched.setenv("COLUMNS", "80")
+        patched.setenv("TERM", "dumb")
+        patched.setattr(sys, "argv", ["mmdyn", *words])
+        main()
+    assert ended.value.code in (None, 1)
+    return shown.getvalue().splitlines()
 
 
 @pytest.mark.parametrize("words", [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -77,9 +78,8 @@ def test_it_says_what_it_does(operator: Operator) -> None:
     assert inspect.getdoc(type(operator)) and isinstance(operator.random, bool)
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.id)
-def test_it_refuses_with_a_reason_or_makes_a_valid_sample(operator: Operator, sample: Sample) -> None:
-    for number in range(5):
+def test_it_refuses_with_a_reason_or_makes_a_valid_sample(operator: Operator) -> None:
+    for sample, number in product(SAMPLES, range(5)):
         params = operator.params(stream("contract", number), sample)
         if isinstance(params, NotApplicable):
             assert params.reason and "\n" not in params.reason
@@ -101,14 +101,14 @@ def test_it_refuses_with_a_reason_or_makes_a_valid_sample(operator: Operator, sa
             assert picture.suffix in ("png", "jpg")
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.id)
-def test_what_is_drawn_hangs_on_the_stream_alone(operator: Operator, sample: Sample) -> None:
-    first, again = (operator.params(stream("contract", 1), sample) for _ in range(2))
-    assert first == again
-    if not operator.random:
-        assert operator.params(stream("contract", 2), sample) == first
-    renamed = msgspec.structs.replace(sample, id="another id", meta={"seen": 1})
-    assert operator.params(stream("contract", 1), renamed) == first
+def test_what_is_drawn_hangs_on_the_stream_alone(operator: Operator) -> None:
+    for sample in SAMPLES:
+        first, again = (operator.params(stream("contract", 1), sample) for _ in range(2))
+        assert first == again
+        if not operator.random:
+            assert operator.params(stream("contract", 2), sample) == first
+        renamed = msgspec.structs.replace(sample, id="another id", meta={"seen": 1})
+        assert operator.params(stream("contract", 1), renamed) == first
 
 
 def test_it_applies_to_something_and_changes_it(operator: Operator) -> None:
@@ -123,6 +123,6 @@ def test_it_applies_to_something_and_changes_it(operator: Operator) -> None:
 
 def test_ours_are_these() -> None:
     ours = {name for name in OPERATORS if plugins.names("operators")[name].startswith("perturb.")}
-    picture = {"image.invert", "image.pad", "image.salt_pepper", "image.style"}
+    picture = {"image.invert", "image.null", "image.pad", "image.salt_pepper", "image.style"}
     picture |= {"image.blur", "image.jpeg", "image.rotate", "image.scale"}
-    assert ours == picture | {"text.convert", "text.paraphrase", "text.shuffle", "text.substitute"}
+    assert ours == picture | {"text.convert", "text.null", "text.paraphrase", "text.shuffle", "text.substitute"}

@@ -49,6 +49,7 @@ with SetWriter(folder, "sums", replace=True) as writer:
 """
 
 
+@pytest.mark.slow
 def test_stopped_at_any_step_a_set_is_the_old_one_the_new_one_or_none(tmp_path: Path) -> None:
     seen = set[str]()
     for steps in range(40):

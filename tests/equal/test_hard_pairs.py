@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 from hard_pairs import FRESH, MISSED, PAIRS, REPLIES, ROWS, credited, found_same
 
 EARNED = 94
 """Right replies that earn their credit by rules; the others are left to a judge."""
 
 
-def named(row: dict[str, Any]) -> str:
-    return f"{row['kind']}-{row['gold']}-{row['given'][-40:]}-{row.get('why', '')}"
+def test_no_unequal_pair_is_called_equal() -> None:
+    assert [row for row in PAIRS + FRESH if not row["equal"] and found_same(row)] == []
 
 
-@pytest.mark.parametrize("row", [row for row in PAIRS + FRESH if not row["equal"]], ids=named)
-def test_no_unequal_pair_is_called_equal(row: dict[str, Any]) -> None:
-    assert not found_same(row), row.get("why", row["kind"])
-
-
-@pytest.mark.parametrize("row", [row for row in PAIRS + FRESH if row["equal"]], ids=named)
-def test_equal_pairs_are_found_but_for_those_that_are_named(row: dict[str, Any]) -> None:
-    assert found_same(row) is ((row["gold"], row["given"]) not in MISSED)
+def test_equal_pairs_are_found_but_for_those_that_are_named() -> None:
+    pairs = [row for row in PAIRS + FRESH if row["equal"]]
+    assert [row for row in pairs if found_same(row) is ((row["gold"], row["given"]) in MISSED)] == []
 
 
 def test_few_are_missed() -> None:
@@ -30,9 +22,8 @@ def test_few_are_missed() -> None:
     assert set(MISSED) <= equal and len(MISSED) <= 24
 
 
-@pytest.mark.parametrize("row", [row for row in REPLIES if not row["equal"]], ids=named)
-def test_no_reply_earns_what_it_does_not_say(row: dict[str, Any]) -> None:
-    assert not credited(row), row["why"]
+def test_no_reply_earns_what_it_does_not_say() -> None:
+    assert [row for row in REPLIES if not row["equal"] and credited(row)] == []
 
 
 def test_most_replies_earn_what_they_say() -> None:

@@ -9,6 +9,7 @@ import pytest
 from made_for_knowledge import made_for_knowledge, write_made_for_knowledge
 from running import QUIET
 from scipy.stats import binomtest
+from tables.making_runs import change
 
 from kprag import Knowledge, Layout, Node, Taxonomy, read_taxonomy
 from mmdyn.context import NONE, Context
@@ -65,11 +66,11 @@ def test_the_report_says_that_knowledge_helps_and_that_distractors_do_not(tmp_pa
     contexts = [NONE, *(f"{kind}{way}" for kind in ("kprag", "distractor") for way in ("", ":inline", ":two-turn"))]
     asked = ConditionSpec("standard", contexts)
     run = evaluate(made, "baseline:lexical", tmp_path / "run", conditions=asked, execution=QUIET)
-    contrasts = {(one.a, one.b): one for one in report(run).contrasts}
+    found = report(run)
     for way in ("", ":inline", ":two-turn"):
         for other in (NONE, f"distractor{way}"):
-            gain = contrasts[other, f"kprag{way}"]
-            assert gain.delta is not None and gain.p_adjusted is not None
-            assert gain.delta > 0.5 and gain.p_adjusted < 1e-10 and (gain.n, gain.left_out) == (120, 0)
-        control = contrasts[NONE, f"distractor{way}"]
+            gain = change(found, a=other, b=f"kprag{way}")
+            assert gain.value is not None and gain.p_adjusted is not None
+            assert gain.value > 0.5 and gain.p_adjusted < 1e-10 and (gain.n, gain.left_out) == (120, 0)
+        control = change(found, a=NONE, b=f"distractor{way}")
         assert control.p_adjusted is not None and control.p_adjusted > 0.5

@@ -129,6 +129,7 @@ def test_a_prompt_of_ones_own_is_read_as_far_as_it_goes():
 HOSTILE = ["", *(piece * 100_000 for piece in ("True ", "((((", "A. \n", "____", "质质", "1.1"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_prompt_takes_no_long_time(name: str):
     model = Baseline(Spec.parse(f"baseline:{name}"))

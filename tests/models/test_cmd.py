@@ -122,6 +122,7 @@ FAILURES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FAILURES.values(), ids=list(FAILURES))
 async def test_a_program_that_misbehaves_is_contained(tmp_path: Path, case: tuple[str, str, type[Exception], str]):
     text, options, kind, says = case
@@ -168,6 +169,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_outlives_who_asks(tmp_path: Path, scratch: Path, ends: signal.Signals):
     program = Program(tmp_path, "away()\ntime.sleep(60)")

@@ -48,6 +48,7 @@ def test_too_few_gpus_for_all_ranks_are_told(monkeypatch: pytest.MonkeyPatch) ->
         own_card(2)
 
 
+@pytest.mark.slow
 def test_a_model_over_all_gpus_is_refused_to_several_ranks(
     monkeypatch: pytest.MonkeyPatch, made: Callable[[str], Path]
 ) -> None:

@@ -96,6 +96,7 @@ async def test_an_answer_that_is_begun_is_gone_on_with(tmp_path: Path) -> None:
     assert [reply.text for reply in await ask_together(f"hf:{folder}", [begun])] == ["Answer: B"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama", "qwen2"])
 async def test_draws_hang_on_the_request_and_the_seed_alone(name: str, made: Callable[[str], Path]) -> None:
     model = f"hf:{made(name)},{SHORT},temperature=1.5,top_p=0.9"
@@ -336,6 +337,7 @@ async def test_closing_ends_what_is_being_written_and_what_waits(made: Callable[
         await model.ask((user("?"),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top_p", [0.4, 0.6, 0.9, 1.0])
 def test_tokens_come_as_often_as_they_are_likely_among_the_likeliest(top_p: float) -> None:
     shares = {0: 0.05, 1: 0.5, 2: 0.15, 3: 0.3}

@@ -47,6 +47,7 @@ async def test_control_tokens_in_a_question_stay_text(name: str, tmp_path: Path)
     assert (literal.changed, plain.changed, other.changed) == (PARTED, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["qwen2", "llava"])
 async def test_a_model_goes_on_with_a_text_and_not_with_its_end(name: str, tmp_path: Path) -> None:
     settings = {"chat": False} if name == "llava" else {}

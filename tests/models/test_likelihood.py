@@ -116,6 +116,7 @@ async def test_options_under_pictures(made: Callable[[str], Path], name: str, tm
     assert two.logprobs == pytest.approx([by_hand(made(name), before, text, a, b) for text in several], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama", "llava", "idefics3", "aya_vision", "paddleocr_vl"])
 async def test_a_batch_weighs_as_one_at_a_time_does(made: Callable[[str], Path], name: str, tmp_path: Path) -> None:
     texts = [weighed("Which? " * 9 + "so" * number, among=(" A", " B", " True")) for number in range(6)]

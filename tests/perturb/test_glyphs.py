@@ -86,6 +86,7 @@ def test_small_print_bears_less_noise() -> None:
     assert [readable_density(height) for height in (4, 5, 6, 8, 13)] == [0.005, 0.005, 0.01, 0.03, 0.08]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [11, 13, 18])
 def test_digits_are_still_read_at_the_density_that_they_bear(size: int) -> None:
     sheet, ocr = numbers(size), Ocr()

@@ -36,10 +36,10 @@ CONVERSIONS = {
     *(("open_ended", form) for form in ("single_choice", "true_false", "fill_in_the_blank")),
     *(("multi_select", "true_false"), ("true_false", "single_choice")),
 }
-TEXT = ("text.convert", "text.paraphrase", "text.shuffle", "text.substitute")
+TEXT = ("text.convert", "text.null", "text.paraphrase", "text.shuffle", "text.substitute")
 PICTURE = (
-    *("image.blur", "image.invert", "image.jpeg", "image.pad", "image.rotate", "image.salt_pepper", "image.scale"),
-    "image.style",
+    *("image.blur", "image.invert", "image.jpeg", "image.null", "image.pad", "image.rotate", "image.salt_pepper"),
+    *("image.scale", "image.style"),
 )
 
 ZH: dict[str, Any] = {"language": "zh"}
@@ -151,6 +151,7 @@ def assert_claimed(before: Sample, after: Sample) -> None:
 
 OWED = {
     "text.convert": assert_converted,
+    "text.null": assert_reworded,
     "text.paraphrase": assert_reworded,
     "text.shuffle": assert_shuffled,
     "text.substitute": assert_reworded,
@@ -175,6 +176,7 @@ def test_the_gold_of_made_questions_goes_along(name: str) -> None:
         assert seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXT)
 def test_the_gold_of_real_questions_goes_along(name: str) -> None:
     sets = ("gaokao_bench", "gaokao_mm", "math_vision", "scemqa", "tal_scq5k", "we_math")

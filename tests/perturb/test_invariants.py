@@ -217,6 +217,7 @@ def test_other_forms_and_their_answers(before: Sample, after: Sample, found: str
     assert problem(before, after) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["A. ", "1/", "<image 1", "“", "不", "$", "\\frac{"])
 def test_hostile_texts_take_linear_time(piece: str) -> None:
     def of_a_length(size: int) -> None:

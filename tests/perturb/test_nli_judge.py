@@ -31,6 +31,7 @@ def judge(folder: Path) -> Any:
     judge.close()
 
 
+@pytest.mark.slow
 def test_it_tells_its_own_pairs(judge: NliJudge, folder: Path) -> None:
     for a, b in SAME:
         verdict = judge.judge(case_of(a, b))

@@ -56,6 +56,7 @@ def test_what_operators_do_raises_no_doubt(fair: str) -> None:
     assert not any(alarms.values()), alarms
 
 
+@pytest.mark.slow
 def test_texture_raises_no_doubt_when_words_are_read(ocr: Ocr) -> None:
     for drawing in PICTURES[9:12]:
         assert check(drawing.pixels, FAIR["textured, framed and inverted"](drawing.pixels), ocr) is None, drawing.name
@@ -128,6 +129,7 @@ GROSS: dict[str, Callable[[Drawing], np.ndarray]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fair", ["framed in grey", "textured, framed and inverted"])
 @pytest.mark.parametrize("damage", LOCAL, ids=lambda damage: damage.__name__)
 def test_local_damage_is_doubtful(damage: Callable[[Drawing], np.ndarray | None], fair: str, ocr: Ocr) -> None:
@@ -141,6 +143,7 @@ def test_local_damage_is_doubtful(damage: Callable[[Drawing], np.ndarray | None]
     assert all(check(before, after, ocr) for before, after in unseen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fair", ["framed in grey", "textured, framed and inverted"])
 @pytest.mark.parametrize("damage", GROSS)
 def test_gross_damage_is_certain(damage: str, fair: str) -> None:

@@ -110,7 +110,14 @@ def test_a_trail_and_set_json_say_how_strong_it_is(tmp_path: Path) -> None:
     assert (both := found["pad+shuffle"]) and both.tokens > 0.1 and both.ssim == 1
     assert "strength: 0.0 % of the tokens changed, SSIM of pictures 1.00" in describe_trail(first["pad"])
     medians = json.loads((tmp_path / "out" / "set.json").read_text("utf-8"))["strength"]
-    assert medians["pad"] == {"n": 3, "tokens": 0.0, "ssim": 1.0, "distance": None, "legibility": None}
+    assert medians["pad"] == {
+        "n": 3,
+        "tokens": 0.0,
+        "ssim": 1.0,
+        "distance": None,
+        "legibility": None,
+        "role": "treatment",
+    }
     assert "strength" not in json.loads((tmp_path / "set" / "set.json").read_text("utf-8"))
 
 

@@ -7,6 +7,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from tracked import tracked
 
 from mmdyn.keys import digest
 from mmdyn.prompts import LANGUAGES, asking_digest, filled, template, templates_digest
@@ -90,7 +91,7 @@ def test_points_are_set_out_without_a_question(language: str) -> None:
     assert not re.search("question|题|answer:|答案", text, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("name", sorted(file.name for file in files("mmdyn.prompts").joinpath("rubrics/en").iterdir()))
+@pytest.mark.parametrize("name", [file.name for file in tracked("mmdyn/prompts/rubrics/en/*")])
 def test_rubrics_ask_for_the_same_in_both_languages(name: str) -> None:
     texts = [files("mmdyn.prompts").joinpath("rubrics", language, name).read_text("utf-8") for language in LANGUAGES]
     places = [re.findall(r"\{\w+\}", text) for text in texts]

@@ -42,6 +42,7 @@ def writers_in(store: Path) -> list[str]:
     return sorted(file.stem for file in store.glob("*.sqlite"))
 
 
+@pytest.mark.slow
 @LAUNCHED
 def test_eval_makes_the_records_of_one_process(
     source: SampleSet, tmp_path: Path, device: str, writers: list[str]
@@ -56,6 +57,7 @@ def test_eval_makes_the_records_of_one_process(
     assert writers_in(tmp_path / "launched" / "records") == writers
 
 
+@pytest.mark.slow
 def test_perturb_makes_the_set_of_one_process(source: SampleSet, tmp_path: Path) -> None:
     ops = "pad+color,shuffle,paraphrase"
     said = launch("--multi_gpu", "perturb", source.folder, "-o", tmp_path / "launched", "--ops", ops)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCH = Path(__file__).resolve().parents[2] / "bench" / "asking.py"
 
 
@@ -16,6 +18,7 @@ def small(*options: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("| ").split("|")] for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_our_loop_stands_beside_the_bare_client_s() -> None:
     rows = small()
     cells = [row for row in rows if "in flight" in row[0] and len(row) > 7]
@@ -25,6 +28,7 @@ def test_our_loop_stands_beside_the_bare_client_s() -> None:
     assert [row[:2] for row in rows if row[0] == "50"] == [["50", "100"], ["50", "10"]], "the whole command"
 
 
+@pytest.mark.slow
 def test_faults_and_kills_change_no_record() -> None:
     rows = small("--faults")
     faults = [row for row in rows if len(row) == 9 and row[1] == "0"]

@@ -123,6 +123,7 @@ def test_the_golden_answer_and_pictures_are_shown_or_not(tmp_path: Path) -> None
             assert bool(server.stats.images) is pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "status", "twice"), [(signal.SIGKILL, -9, 4), (signal.SIGINT, 130, 0)])
 def test_what_was_paid_for_is_not_paid_again(how: signal.Signals, status: int, twice: int, tmp_path: Path) -> None:
     """Killed in the middle and begun again, only what was in flight can be asked twice; interrupted, that comes in,

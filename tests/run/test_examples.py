@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from running import contents, estimated, evaluated, typed
 from serving import script
+from tables.making_runs import changes, scores
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data import SampleSet, SetManifest
@@ -257,20 +258,19 @@ def test_examples_are_typed_or_written_in_a_config(tmp_path: Path) -> None:
 def test_a_report_compares_shots(tmp_path: Path) -> None:
     source = a_set(tmp_path / "set", 20)
     run = evaluated(source, MODEL, tmp_path / "run", styles="direct,cot", shots="0,1,2:random,1:base")
-    summary = report(run)
-    shots = [(row.a, row.b) for row in summary.contrasts if row.factor == "shots" and row.held["style"] == "direct"]
+    found = report(run)
+    shots = [(row.factors["a"], row.factors["b"]) for row in changes(found, factor="shots", style="direct")]
     assert shots == [("0", "1"), ("0", "1:base"), ("0", "2:random"), ("1", "1:base")]
-    named = {(row.a, row.b): row for row in summary.contrasts if row.factor == "shots" and row.held["style"] == "cot"}
+    named = {(row.factors["a"], row.factors["b"]): row for row in changes(found, factor="shots", style="cot")}
     assert "instruction" in named["0", "1:base"].differs and "instruction" not in named["0", "1"].differs
-    assert all(row.n == 21 and "shots" not in row.held for row in named.values())
-    assert {row.held.get("shots", "0") for row in summary.contrasts if row.factor == "style"} == {"0", "1", "2:random", "1:base"}  # fmt: skip
-    factors = [row.factors for row in summary.conditions]
+    assert all(row.n == 21 and "shots" not in row.factors for row in named.values())
+    assert {row.factors.get("shots", "0") for row in changes(found, factor="style")} == {"0", "1", "2:random", "1:base"}
+    factors = [row.factors for row in scores(found)]
     assert "shots" not in factors[0] and {row.get("shots") for row in factors} == {None, "1", "2:random", "1:base"}
     assert {Breakdown(["shots"]).of(record) for record in run.records()} == {("0",), ("1",), ("2:random",), ("1:base",)}
     other = evaluated(source, MODEL, tmp_path / "other", shots="2:random", seed=1)
-    (note,) = {row.note for row in report(run, other).contrasts if row.factor == "run"}
+    (note,) = {row.note for row in changes(report(run, other), factor="run")}
     assert "the runs showed other examples" in note
-    assert json.loads(summary.to_json())["contrasts"]
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,7 @@ def test_an_unknown_ending_or_place_is_explained_and_an_older_file_stays(tmp_pat
     assert (tmp_path / "out.csv").read_text() == "older" and not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.slow
 def test_memory_stays_flat(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     kept = msgspec.json.encode(next(record for record in run.records() if record.sample == "b"))

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from benches import load_bench
+from tables.making_runs import change, score, scores
 
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.keys import stream
@@ -37,6 +38,7 @@ def test_what_is_known_is_read_as_right_and_guesses_earn_chance(bench: Any, samp
     assert nothing.value == 0.0 and (nothing.status != "ok" or sample.task_type == "open_ended")
 
 
+@pytest.mark.slow
 def test_it_answers_a_run_again(bench: Any, tmp_path: Path) -> None:
     samples = [choice(f"q{number}", question=f"How many are {number} and 3?") for number in range(20)]
     (tmp_path / "quiz.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, samples)))
@@ -45,10 +47,9 @@ def test_it_answers_a_run_again(bench: Any, tmp_path: Path) -> None:
         conditions=ConditionSpec("standard,dynamic", ops="convert"), execution=Execution(quiet=True),
     )  # fmt: skip
     assert bench.answered(run, tmp_path / "known", "knows .6", 0) == 0
-    summary = report(tmp_path / "known")
-    (found,) = summary.contrasts
-    assert summary.complete and {row.model for row in summary.conditions} == {"knows .6"}
+    found = report(tmp_path / "known")
+    assert found.complete and {row.factors["model"] for row in scores(found)} == {"knows .6"}
     known = [stream("known share", 0, sample.id).random() < 0.6 for sample in samples]
-    assert all((row.score or 0) >= fmean(known) for row in summary.conditions)
-    assert found.n == 20 and next(row.chance for row in summary.conditions) == 0.25
-    assert bench.counted(tmp_path / "known")[found.scale][0] == 1
+    assert all((row.value or 0) >= fmean(known) for row in scores(found))
+    assert change(found).n == 20 and score(found, "chance", variant="standard").value == 0.25
+    assert bench.counted(tmp_path / "known")[change(found).scale][0] == 1

@@ -20,10 +20,11 @@ from mmdyn.models import Asker, Message, RejectedError, TextPart
 from mmdyn.models.asker import REFUSALS
 from mmdyn.record import Reply
 from mmdyn.run import label_errors
+from mmdyn.run.error_kinds import Labelled
 from mmdyn.run.verdicts import judge_all
 from mmdyn.sample import Sample
 from mmdyn.scoring.error_judge import error_sheet
-from mmdyn.tables import ErrorRow, report
+from mmdyn.tables import report
 from mmdyn.work import ProgressBar, RunFolder, Store
 
 REPLIES = {f"q{n}": Reply(text=f"Because of {n}.", reasoning="Hm." if n % 2 else "") for n in range(12)}
@@ -53,18 +54,19 @@ def by_number(id: str) -> str:
     return "question" if int(id[1:]) < 4 else "reasoning"
 
 
-def shares(row: ErrorRow) -> dict[str, float]:
-    assert row.kinds is not None
-    return {kind: rate.share for kind, rate in row.kinds.items() if rate.share}
+def numbers(found: Labelled) -> dict[str, float]:
+    """The numbers of the one model that are not 0, by name."""
+    return {row.quantity: row.value for row in found.report.rows("errorkinds") if row.value}
 
 
 def test_wrong_answers_are_labelled_and_reported(tmp_path: Path) -> None:
     run = a_run(tmp_path)
     found = label_errors(run.folder, judging(tmp_path / "judge.jsonl", by_number), quiet=True)
-    (row,) = found.rows
-    assert (row.wrong, row.truncated, row.empty, row.drawn, row.labelled, found.failed) == (13, 1, 1, 11, 11, 0)
-    assert shares(row) == {"question": round(3 / 13, 6), "reasoning": round(8 / 13, 6), "incomplete": round(2 / 13, 6)}
-    assert report(run).errors == found.rows and row.judge == "scripted:judge.jsonl"
+    shares = {"question": round(3 / 13, 6), "reasoning": round(8 / 13, 6), "incomplete": round(2 / 13, 6)}
+    assert numbers(found) == shares | {"truncated": 1, "empty": 1, "drawn": 11, "labelled": 11}
+    rows = found.report.rows("errorkinds")
+    assert found.failed == 0 and rows[0].n == 13
+    assert report(run).rows("errorkinds") == rows and rows[0].factors["judge"].startswith("scripted:judge.jsonl (")
 
 
 def test_a_second_call_asks_about_nothing_and_a_larger_sample_only_about_what_is_new(tmp_path: Path) -> None:
@@ -73,13 +75,15 @@ def test_a_second_call_asks_about_nothing_and_a_larger_sample_only_about_what_is
     with serve(reply=str(tmp_path / "judge.jsonl")) as server:
         model, totals = f"openai:m,base_url={server.url}", list[int]()
         for per, seed in ((4, 0), (4, 0), (9, 0), (4, 0), (4, 1)):
-            (row,) = label_errors(run, model, per=per, seed=seed, quiet=True).rows
-            assert (row.per, row.seed, row.drawn, row.labelled, row.note) == (per, seed, per, per, "")
+            found = label_errors(run, model, per=per, seed=seed, quiet=True)
+            assert (numbers(found)["drawn"], numbers(found)["labelled"]) == (per, per)
+            assert not any(row.note for row in found.report.rows("errorkinds"))
             totals.append(server.stats.total)
         assert totals[:4] == [4, 4, 9, 9] and 9 <= totals[4] <= 11
         assert server.stats.asked_again == 0
 
 
+@pytest.mark.slow
 def test_what_was_paid_for_is_not_paid_again_after_a_kill(tmp_path: Path) -> None:
     replies = {f"q{n}": Reply(text=f"Because of {n}.") for n in range(1, 81)}
     a_run(tmp_path, replies)
@@ -94,7 +98,9 @@ def test_what_was_paid_for_is_not_paid_again_after_a_kill(tmp_path: Path) -> Non
         wait_until(lambda: not server.stats.in_flight)
         server.let_all()
         done = mmdyn(*words, folder=tmp_path)
-        assert json.loads(done.stdout)["rows"][0]["labelled"] == 80 and server.stats.total == 80 + 4
+        (part,) = json.loads(done.stdout)["report"]["parts"]
+        told = {row["quantity"]: row["value"] for row in part["rows"]}
+        assert told["labelled"] == 80 and server.stats.total == 80 + 4
 
 
 def test_a_label_that_could_not_be_read_is_asked_for_and_not_recalled(tmp_path: Path) -> None:
@@ -118,7 +124,8 @@ def test_answers_without_a_label_are_listed_not_kept_and_asked_again(tmp_path: P
         found = label_errors(run, broken, quiet=True)
         assert (found.failed, [one.sample for one in found.failures]) == (1, ["q4"])
         assert "gave nothing usable in 2 tries" in found.failures[0].reason
-        assert "1 of 11 drawn are not labelled yet" in found.rows[0].note and found.rows[0].labelled == 10
+        note = found.report.rows("errorkinds")[0].note
+        assert "1 of 11 drawn are not labelled yet" in note and numbers(found)["labelled"] == 10
 
 
 def test_pictures_go_to_the_judge(tmp_path: Path) -> None:
@@ -144,8 +151,8 @@ def test_a_limit_on_requests_stops_and_the_same_call_goes_on(tmp_path: Path) -> 
         model = f"openai:m,base_url={server.url}"
         with pytest.raises(Stopped, match="stopped at --max-requests 5: 5 requests by this call; 5 of 11 done, 6 left"):
             label_errors(run, model, max_requests=5, quiet=True)
-        assert isinstance(errors := report(run).errors, list) and "6 of 11 drawn are not labelled yet" in errors[0].note
-        assert label_errors(run, model, quiet=True).rows[0].labelled == 11 and server.stats.total == 11
+        assert "6 of 11 drawn are not labelled yet" in report(run).rows("errorkinds")[0].note
+        assert numbers(label_errors(run, model, quiet=True))["labelled"] == 11 and server.stats.total == 11
 
 
 @pytest.mark.parametrize("there", [0, 1])
@@ -169,7 +176,7 @@ def test_nothing_wrong_nothing_asked(tmp_path: Path) -> None:
     sample = question("q")
     run = write_run(tmp_path / "run", [replied(sample, "It floats.", 1.0, model="m")], samples=[sample])
     found = label_errors(run, judging(tmp_path / "judge.jsonl", by_number), quiet=True)
-    assert (found.rows, found.failed) == ([], 0)
+    assert (found.report.rows("errorkinds"), found.failed) == ([], 0)
 
 
 def test_mistakes(tmp_path: Path) -> None:

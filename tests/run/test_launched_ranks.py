@@ -70,6 +70,7 @@ def by_writer(out: Path, writer: str) -> int:
     return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partition", ["cost", "size", "count,asks=5"])
 def test_two_ranks_make_the_records_of_one_process(
     source: SampleSet, alone: dict[str, Record], tmp_path: Path, partition: str
@@ -90,6 +91,7 @@ def test_two_ranks_show_the_examples_of_one(source: SampleSet, tmp_path: Path) -
     assert contents(tmp_path / "run") == alone and {len(record.examples) for record in alone.values()} == {0, 2}
 
 
+@pytest.mark.slow
 def test_the_ranks_may_come_in_any_order_and_number(
     source: SampleSet, alone: dict[str, Record], tmp_path: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_the_ranks_may_come_in_any_order_and_number(
     assert contents(tmp_path / "run") == alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_rank_that_was_killed_is_made_good_by_one_process(source: SampleSet, tmp_path: Path, lost: int) -> None:
     with hold() as server:
@@ -131,6 +134,7 @@ def test_a_rank_that_was_killed_is_made_good_by_one_process(source: SampleSet, t
         assert server.stats.total == 60 + 2 and not server.stats.asked_again, "what was answered is not asked again"
 
 
+@pytest.mark.slow
 def test_failures_of_a_rank_hang_nobody(source: SampleSet, tmp_path: Path) -> None:
     lines = [{"match": "Question 1", "error": "transient"}, {"match": "", "reply": "Answer: B"}]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -143,6 +147,7 @@ def test_failures_of_a_rank_hang_nobody(source: SampleSet, tmp_path: Path) -> No
     assert said[1].count("failed: s1") == 11
 
 
+@pytest.mark.slow
 def test_a_rank_that_was_started_otherwise_is_noticed(source: SampleSet, tmp_path: Path) -> None:
     good = command(source, tmp_path / "run", "--limit", "4")
     bad = command(source, tmp_path / "run", "--limit", "8")
@@ -155,6 +160,7 @@ def test_a_rank_that_was_started_otherwise_is_noticed(source: SampleSet, tmp_pat
     assert by_writer(tmp_path / "run", "rank-1") == 0
 
 
+@pytest.mark.slow
 def test_variants_are_made_on_the_way_by_all_ranks(source: SampleSet, tmp_path: Path) -> None:
     options = ["--ops", "pad,shuffle,paraphrase", "--draws", "2", "--limit", "20"]
     finish(*(start(command(source, tmp_path / "many", *options), rank) for rank in (0, 1)))
@@ -175,6 +181,7 @@ def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*launcher, *arguments], capture_output=True, text=True, timeout=240)
 
 
+@pytest.mark.slow
 def test_a_config_is_carried_out_by_all_ranks(source: SampleSet, alone: dict[str, Record], tmp_path: Path) -> None:
     asked = {"modes": ["standard", "kprag"], "epochs": 2}
     settings = {"conditions": asked, "models": ["baseline:lexical"]}
@@ -197,18 +204,21 @@ def test_a_dry_run_is_told_by_rank_0_alone(source: SampleSet, tmp_path: Path) ->
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_torchrun_starts_them(source: SampleSet, alone: dict[str, Record], tmp_path: Path) -> None:
     done = torchrun(command(source, tmp_path / "run", *MODES))
     assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "run") == alone
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_asked_ends_all_ranks(source: SampleSet, tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"match": "", "error": "fatal"}')
     done = torchrun(command(source, tmp_path / "run", model=f"scripted:{tmp_path / 's.jsonl'}"))
     assert done.returncode == 1 and "mmdyn: a failure scripted in" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_rank_that_cannot_ask_tells_the_first_one(source: SampleSet, tmp_path: Path) -> None:
     lines = [{"match": "Question 7:", "error": "fatal"}, {"match": "", "reply": "Answer: B"}]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -221,6 +231,7 @@ def test_a_rank_that_cannot_ask_tells_the_first_one(source: SampleSet, tmp_path:
     assert "a failure scripted in" in said and "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_limit_stops_each_rank_and_keeps_what_was_answered(source: SampleSet, tmp_path: Path) -> None:
     with serve(latency=0.2) as server:
         model = f"openai:fake,base_url={server.url}"
@@ -230,6 +241,7 @@ def test_a_limit_stops_each_rank_and_keeps_what_was_answered(source: SampleSet, 
     assert answered(tmp_path / "run") == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sooner", [0, 1])
 def test_a_rank_at_its_limit_stays_until_all_have_ended(source: SampleSet, tmp_path: Path, sooner: int) -> None:
     with serve(latency=0.5) as server:
@@ -247,6 +259,7 @@ def test_a_rank_at_its_limit_stays_until_all_have_ended(source: SampleSet, tmp_p
         assert sum(server.stats.requests.values()) == answered(tmp_path / "run") == 12
 
 
+@pytest.mark.slow
 def test_a_rank_at_work_is_waited_for_with_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,6 +269,7 @@ def test_a_rank_at_work_is_waited_for_with_a_note(
     assert capsys.readouterr().err == "waiting for rank 1, which is at work\n"
 
 
+@pytest.mark.slow
 def test_variants_keep_their_limit(source: SampleSet, tmp_path: Path) -> None:
     options: Any = {"ops": "shuffle", "quiet": True}
     run = evaluated(source, "baseline:lexical", tmp_path / "run", n=4, **options)

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from running import estimated, evaluated
 from serving import script
+from tables.making_runs import changes
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data import ImageFolder, SampleSet
@@ -79,7 +80,7 @@ def test_what_differs_is_what_was_asked(source: SampleSet, tmp_path: Path) -> No
     run = evaluated(source, f"scripted:{replies}", tmp_path / "run", modes="standard", contexts=contexts)
     (shown,) = {record.pictures for record in run.records()}
     assert shown
-    differs = {(each.a, each.b): each.differs for each in report(run).contrasts}
+    differs = {(row.factors["a"], row.factors["b"]): row.differs for row in changes(report(run))}
     assert differs == {
         ("none", "kprag"): (),
         ("none", "kprag:inline"): ("instruction",),
@@ -92,8 +93,8 @@ def test_what_differs_is_what_was_asked(source: SampleSet, tmp_path: Path) -> No
 
 def test_pictures_and_forms_of_variants_are_named_by_what_was_shown(source: SampleSet, tmp_path: Path) -> None:
     run = evaluated(source, "baseline:lexical", tmp_path / "run", ops="pad,shuffle", modes="standard,dynamic")
-    assert {each.held["chain"]: each.differs for each in report(run).contrasts} == {
-        "pad": ("pictures",), "shuffle": (), "all": ("pictures",)
+    assert {row.factors["chain"]: row.differs for row in changes(report(run))} == {
+        "pad": (), "shuffle": (), "all": ()
     }  # fmt: skip
 
 

@@ -84,6 +84,7 @@ def killed_in_the_middle(matrix: Path, place: str, *overrides: str) -> None:
     assert answered(matrix, place) < ASKED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local", pytest.param("ray,local", marks=pytest.mark.filterwarnings("default"))])
 def test_a_matrix_that_is_killed_goes_on_to_the_same_report(matrix: Path, expected: str, executor: str) -> None:
     place = executor.partition(",")[0]
@@ -106,6 +107,7 @@ def job_of(matrix: Path, place: str, rank: int) -> int:
 NEEDS_SLURM = pytest.mark.skipif(not shutil.which("sbatch"), reason="there is no Slurm here: no sbatch in the PATH")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["local", pytest.param("slurm", marks=NEEDS_SLURM)])
 def test_a_matrix_on_slurm_survives_a_lost_job_and_a_lost_submitter(matrix: Path, expected: str, cluster: str) -> None:
     pytest.importorskip("submitit")

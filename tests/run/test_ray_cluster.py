@@ -51,6 +51,7 @@ def on(cluster: Any, settings: str = "", *more: str) -> list[str]:
     return ["--executor", f"ray,{cluster.address}{settings}", *more]
 
 
+@pytest.mark.slow
 def test_a_node_that_is_killed_loses_no_sample(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
     node = cluster.add_node(num_cpus=1)
     with serve(latency=0.2, reply="hashed") as server:
@@ -69,6 +70,7 @@ def test_a_node_that_is_killed_loses_no_sample(cluster: Any, source: SampleSet, 
         assert sum(1 for _ in reader.items("failure")) == 0
 
 
+@pytest.mark.slow
 def test_failures_come_back_as_what_they_are(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
     lines = [{"match": "Question 1:", "error": "transient"}, {"match": "", "reply": "Answer: B"}]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -82,6 +84,7 @@ def test_failures_come_back_as_what_they_are(cluster: Any, source: SampleSet, tm
     assert running.returncode == 2 and "mmdyn: a failure scripted in" in said[1] and "Traceback" not in said[1]
 
 
+@pytest.mark.slow
 def test_two_replicas_share_a_gpu_and_no_more_than_two(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
     import ray
 
@@ -112,6 +115,7 @@ def refused(source: SampleSet, out: Path, *options: str) -> str:
     return said
 
 
+@pytest.mark.slow
 def test_gpus_of_a_cluster_without_any_are_refused(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
     said = "3 replicas with 0.5 GPUs each are asked for, and the cluster has room for 0: lower the replicas or the gpus"
     assert (
@@ -158,6 +162,7 @@ def test_where_ray_is_not_installed(source: SampleSet, tmp_path: Path, monkeypat
         evaluated(source, "baseline:lexical", tmp_path / "run", executor="ray,local")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "problem"),
     [
@@ -171,6 +176,7 @@ def test_an_address_where_no_cluster_is(source: SampleSet, tmp_path: Path, addre
         evaluated(source, "baseline:lexical", tmp_path / "run", executor=f"ray,{address}")
 
 
+@pytest.mark.slow
 def test_variants_are_the_same_from_a_cluster_that_loses_a_node(
     cluster: Any, source: SampleSet, tmp_path: Path
 ) -> None:

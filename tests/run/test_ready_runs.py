@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 from shell import mmdyn
+from tables.making_runs import change
 
 from making import picture, write_set
 from mmdyn.configs import find_config, ready_runs
@@ -17,7 +18,6 @@ from mmdyn.plugins import names
 from mmdyn.run import estimate_config, read_config, run_config
 from mmdyn.sample import Language, Option, Sample
 from mmdyn.tables import report
-from mmdyn.work import RunFolder
 
 MORE = {"acadreason_hints": "acadreason", "encyclo_k_5shot": "encyclo_k", "ladder": "we_math", "mdk12_kprag": "mdk12"}
 GAOKAO = {"year": "2019", "category": "x", "answer": ["B"], "analysis": "So B.", "score": 6}
@@ -106,8 +106,8 @@ def test_five_examples_stand_before_a_base_models_question_and_none_before_a_cha
     assert found["5:base", "en0"].examples == ("en1", "en2", "en3", "en4", "en5")
     assert found["5:base", "zh7"].examples == ("zh0", "zh1", "zh2", "zh3", "zh4")
     assert all(record.score and record.score.status == "ok" for record in found.values())
-    (row,) = report(RunFolder(tmp_path / "run"), by=["discipline"]).contrasts
-    assert (row.factor, row.a, row.b, row.n, row.differs) == ("shots", "0", "5:base", 16, ("instruction",))
+    row = change(report(tmp_path / "run", by=["discipline"]), factor="shots")
+    assert (row.factors["a"], row.factors["b"], row.n, row.differs) == ("0", "5:base", 16, ("instruction",))
 
 
 def test_a_ready_run_is_counted_from_the_command_line(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from running import estimated, evaluated
 from serving import script
+from tables.making_runs import changes, scores
 
 from making import choice, image_ref, open_ended, write_set
 from mmdyn.context import Context
@@ -174,10 +175,15 @@ def test_rungs_are_planned_counted_and_skipped(source: SampleSet, tmp_path: Path
 def test_the_report_compares_rungs_and_names_the_pictures(source: SampleSet, tmp_path: Path) -> None:
     run = evaluated(source, "baseline:lexical", tmp_path / "run", contexts=LADDER)
     assert run.config.instructions == {f"{name} direct": "" for name in LADDER.split(",") if name != "none"}
-    summary = report(run, by=["knowledge_count"])
-    rows = [row.factors["context"] for row in summary.conditions]
-    assert rows == ["no-picture", "caption", "caption+kprag", "none", "kprag"]
-    found = {(each.a, each.b): each.differs for each in summary.contrasts}
+    told = report(run, by=["knowledge_count"])
+    assert [row.factors["context"] for row in scores(told)] == [
+        "no-picture",
+        "caption",
+        "caption+kprag",
+        "none",
+        "kprag",
+    ]
+    found = {(row.factors["a"], row.factors["b"]): row.differs for row in changes(told)}
     assert found == {
         ("no-picture", "caption"): (),
         ("no-picture", "none"): ("pictures",),
@@ -187,8 +193,8 @@ def test_the_report_compares_rungs_and_names_the_pictures(source: SampleSet, tmp
         ("caption+kprag", "kprag"): ("pictures",),
         ("none", "kprag"): (),
     }
-    counts = {row.factors["context"]: {*row.by["knowledge_count"]} for row in summary.conditions}
-    assert counts["no-picture"] == counts["caption"] == {"(not given)"} and counts["caption+kprag"] == {"1"}
+    counts = {row.factors["context"]: row.factors["knowledge_count"] for row in scores(told, by="knowledge_count")}
+    assert counts["no-picture"] == counts["caption"] == "(not given)" and counts["caption+kprag"] == "1"
 
 
 def test_a_dry_run_counts_no_picture_where_none_is_shown(source: SampleSet, tmp_path: Path) -> None:

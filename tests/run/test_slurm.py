@@ -58,6 +58,7 @@ def test_what_is_pickled_lies_in_a_folder_of_the_users_alone_until_the_jobs_have
     assert not (tmp_path / "again").exists(), "where all is answered no job waits in a queue to find that out"
 
 
+@pytest.mark.slow
 def test_ctrl_c_cancels_the_jobs_and_the_same_command_goes_on(source: SampleSet, tmp_path: Path) -> None:
     with hold() as server:
         model, out = f"openai:fake,base_url={server.url}", tmp_path / "run"
@@ -74,6 +75,7 @@ def test_ctrl_c_cancels_the_jobs_and_the_same_command_goes_on(source: SampleSet,
     assert len(contents(out)) == 24
 
 
+@pytest.mark.slow
 def test_jobs_that_are_lost_again_and_again_end_in_a_sentence(
     source: SampleSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +84,7 @@ def test_jobs_that_are_lost_again_and_again_end_in_a_sentence(
         evaluated(source, "baseline:lexical", tmp_path / "run", executor="slurm,cluster=local,setup=exit 3")
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_asked_ends_the_run_with_its_sentence(source: SampleSet, tmp_path: Path) -> None:
     script = write_script(tmp_path / "s.jsonl", {"match": "Question 1", "error": "fatal"}, "Answer: B")
     said = finish(start(source, f"scripted:{script}", tmp_path / "run"), 2)
@@ -99,6 +102,7 @@ def test_an_object_of_this_process_is_no_model_for_a_job(source: SampleSet, tmp_
         evaluated(source, Says(), tmp_path / "run", executor=LOCAL)
 
 
+@pytest.mark.slow
 def test_a_limit_is_shared_by_the_jobs(source: SampleSet, tmp_path: Path) -> None:
     with serve() as server:
         model = f"openai:fake,base_url={server.url}"
@@ -138,6 +142,7 @@ def test_where_there_is_no_slurm_and_no_submitit(
         open_executor(Execution("slurm"))
 
 
+@pytest.mark.slow
 def test_a_config_names_an_executor_by_its_settings(source: SampleSet, tmp_path: Path) -> None:
     from mmdyn.run import read_config
 

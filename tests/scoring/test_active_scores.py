@@ -15,7 +15,7 @@ from serving import bare_environment as bare_environment, script, serve
 
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.run import export, score
-from mmdyn.tables import Cascades, report
+from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -45,20 +45,23 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
         f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@6;"
         " the same command goes on."
     )
-    for result in (done, typed("report", tmp_path / "run")):
-        assert result.exit_code == 1 and said in " ".join(result.stdout.split()), result.stdout
-        assert "40.0 to 80.0" in result.stdout and "combined (not in force)" in result.stdout
-        assert "answers without a verdict as 0 and as 1" in result.stdout
+    result = typed("report", tmp_path / "run", "--full")
+    text = " ".join(result.stdout.split())
+    assert result.exit_code == 1 and said in text, result.stdout
+    assert "40 to 80" in text and "combined (not in force)" in text
+    assert "answers without a verdict as 0 and as 1" in text
     summary = report(tmp_path / "run")
-    assert summary.conditions[0].score == 0.5 and not summary.complete
+    assert summary.rows("scores", "score")[0].value == 0.5 and not summary.complete
 
     done = typed(*command, "--judge", shy(tmp_path), "--else-rules")
     name = f"mdk12@6+wrong({entry.id})+else-rules"
     assert (done.exit_code, config(tmp_path)["scorer"]) == (0, name), done.output
     assert values(tmp_path / "run") == RULES | {"primes": 0.0} and config(tmp_path)["under_way"] is None
-    assert "On 2 answers no judge gave a verdict, and the rules' score counts (else-rules)." in done.stdout
+    done = typed("report", tmp_path / "run", "--full")
+    said = "On 2 answers no judge gave a verdict, and the rules' score counts (else-rules)."
+    assert said in " ".join(done.stdout.split())
     done = typed("report", tmp_path / "run", "--json")
-    assert done.exit_code == 0 and json.loads(done.stdout)["cascades"]["else_rules"] == 2
+    assert done.exit_code == 0 and json.loads(done.stdout)["runs"][0]["else_rules"] == 2
 
 
 def test_score_keeps_what_is_in_force_and_takes_else_rules(tmp_path: Path) -> None:
@@ -87,8 +90,8 @@ def test_a_judge_that_cannot_be_asked_or_is_stopped_leaves_the_scores_of_another
     after = config(tmp_path)
     assert [after[name] for name in ("scorer", "judges")] == [before[name] for name in ("scorer", "judges")]
     assert values(run) == ONE and [one["label"] for one in after["under_way"]["judges"]] == ["scripted:shy.jsonl"]
-    cascades = report(run.folder).cascades
-    assert isinstance(cascades, Cascades) and [row.active for row in cascades.rows] == [True, False]
+    who = [row.factors["scored by"] for row in report(run.folder).rows("judged", "score")]
+    assert [name for name in who if name.startswith("combined")] == ["combined", "combined (not in force)"]
     assert values(run_of(tmp_path, slow)) == ONE and config(tmp_path)["scorer"] != before["scorer"]
 
 
@@ -127,8 +130,8 @@ def test_an_unusable_reply_is_never_served_to_a_later_call_and_what_was_sent_is_
         for sent in (4, 6, 8):
             run = run_of(tmp_path, asked)
             assert server.stats.total == sent, "two tries each time, as the third would be the second again"
-        (spent,) = report(run).cascades.spending  # type: ignore[union-attr]
-        assert (spent.spending.replies, spent.cached) == (5, 0), "what is passed over is no answer"
+        (spent,) = report(run).runs[0].judge_spending
+        assert (spent.replies, spent.cached) == (5, 0), "what is passed over is no answer"
         failed = verdicts(run, failed=True)["sea"]
         assert "nothing usable in 2 tries" in failed.error
     with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
@@ -149,7 +152,7 @@ def test_judges_of_one_label_are_told_apart(tmp_path: Path) -> None:
     run_of(tmp_path, shy(tmp_path))
     first, second = (entry.name for entry in RunFolder(run.folder).config.all_judges)
     assert first != second and first.startswith("scripted:shy.jsonl, auto (")  # in force; the other is under way
-    said = typed("report", run.folder).stdout
+    said = " ".join(typed("report", run.folder, "--full").stdout.split())
     assert f"judge {first}" in said and f"judge {second}" in said
     export(run.folder, tmp_path / "rows.jsonl")
     rows = {row["sample"]: row for row in map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())}

@@ -42,6 +42,7 @@ def test_the_long_search_is_long() -> None:
     assert SEARCH.max_examples == max(150, settings().max_examples) and SEARCH.deadline is None
 
 
+@pytest.mark.slow
 @given(TEXTS)
 @SEARCH
 def test_any_text_is_read_without_raising(text: str) -> None:
@@ -65,6 +66,7 @@ def test_any_latex_is_read_without_raising(given: str) -> None:
     check(SAMPLES[-1], f"The answer is ${given}$.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["answer is A ", "answer is A. answer is B. wait ", " ", "\n", "A", "A, ", "(", "\\boxed{", "\\frac{", "<think>", "<", "\u200b", "A\u200b", "[", '{"a":', "1,000",

@@ -128,6 +128,7 @@ def test_a_limit_leaves_the_scores_of_before_in_force_and_the_same_call_goes_on(
         score(run, wrong(judge(tmp_path, "cheap", CHEAP)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("verb", ["eval", "score"])
 def test_stopped_in_the_middle_of_judging_nothing_is_paid_for_twice(tmp_path: Path, sent: int, verb: str) -> None:

@@ -53,6 +53,7 @@ def two_ranks(*commands: list[str]) -> tuple[list[int], list[str]]:
     return [rank.returncode for rank in ranks], said
 
 
+@pytest.mark.slow
 def test_each_rank_has_its_own_answers_judged(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
     with serve(reply=str(script(tmp_path, *lines)), latency=0.05) as server:
@@ -67,6 +68,7 @@ def test_each_rank_has_its_own_answers_judged(tmp_path: Path) -> None:
     assert all(judged_kind(run.config.judges[0].id).encode() in share.read_bytes() for share in shares)
 
 
+@pytest.mark.slow
 def test_ranks_with_different_judges_are_told(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
     other = scripted(tmp_path / "other.jsonl", *reversed(lines))
@@ -76,6 +78,7 @@ def test_ranks_with_different_judges_are_told(tmp_path: Path) -> None:
     assert all("this rank was given another task than rank 0: start every rank with the same" in one for one in said)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_beside_a_ray_cluster_this_process_judges(tmp_path: Path) -> None:
     pytest.importorskip("ray")

@@ -17,7 +17,7 @@ from making import open_ended, write_set
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.record import Score
 from mmdyn.run import Limits, ScoringConfig, estimate, evaluate
-from mmdyn.tables import Cascades, report
+from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -93,11 +93,11 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         failed = verdicts(run, failed=True)
         assert failed["sea"].value is None and "gave nothing usable in 2 tries" in failed["sea"].error
         summary = report(run)
-        assert isinstance(summary.cascades, Cascades) and not summary.complete
-        (row,) = summary.cascades.rows
-        assert (row.combined.score, row.combined.bounds, row.active) == (None, (0.6, 0.8), False)
-        assert summary.runs[0].unscored == 0 and summary.cascades.unjudged == 1
-        assert [(one.sample, one.reason) for one in summary.cascades.failures] == [("sea", failed["sea"].error)]
+        (state,), combined = summary.runs, summary.rows("judged", "score")[-1]
+        assert not summary.complete and combined.factors["scored by"] == "combined (not in force)"
+        assert (combined.value, combined.ci95) == (None, (0.6, 0.8))
+        assert (state.unscored, state.no_verdict) == (0, 1)
+        assert [(one.sample, one.reason) for one in state.judge_failures] == [("sea", failed["sea"].error)]
         arguments = ["-o", run.folder, "--judge", cheap, "--no-cache", "--judge-mode", "wrong"]
         done = typed("eval", tmp_path / "set", "-m", model(tmp_path), *arguments)
         assert done.exit_code == 1 and server.stats.total == 6, done.output
@@ -171,8 +171,8 @@ def test_limits_count_the_judges_requests_and_the_same_call_goes_on(tmp_path: Pa
         assert values(run) == ONE and server.stats.total == server.stats.by_outcome["200"] == 3
         costs = [one.cost for one in verdicts(run).values()]
         assert costs.count(None) == 1 and sum(cost or 0.0 for cost in costs) > 0
-        (spent,) = report(run).cascades.spending  # type: ignore[union-attr]
-        assert spent.spending.replies == 3 and spent.spending.unknown == 1 and spent.spending.cost["USD"] > 0
+        (spent,) = report(run).runs[0].judge_spending
+        assert spent.replies == 3 and spent.unknown == 1 and spent.cost["USD"] > 0
 
 
 def test_no_key_of_a_judge_is_written_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,8 @@ def test_mmdyn_evaluate_and_score_take_judges_and_a_config_names_them(tmp_path: 
     (tmp_path / "c.yaml").write_text(json.dumps(text))
     done = typed("run", tmp_path / "c.yaml")
     assert done.exit_code == 0 and values(tmp_path / "c") == ONE, done.output
-    assert "judge scripted:cheap.jsonl" in done.stdout and "combined" in done.stdout
+    told = typed("report", tmp_path / "c", "--full").stdout
+    assert "judge scripted:cheap.jsonl" in told and "combined" in told
 
 
 def test_a_dry_run_says_how_often_judges_may_be_asked_and_asks_nobody(tmp_path: Path) -> None:
@@ -233,11 +234,12 @@ def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
     assert set(verdicts(run)) == {"ice", "sea"} and set(verdicts(run, 1)) == {"sea"}
     assert not any(score and (score.needs_judge or score.lower_bound) for score in scores(run).values())
     summary = report(run)
-    assert isinstance(summary.cascades, Cascades)
-    (row,), (condition,) = summary.cascades.rows, summary.conditions
-    assert (row.mode, row.rules.score, row.rules.bound, row.combined.score) == ("unsure", 0.5, "lower", 0.7)
-    assert [(one.accuracy.answers, one.saved, one.requests) for one in row.judges] == [(2, 3, 2), (1, 4, 1)]
-    assert (condition.score, condition.bound, condition.needs_judge) == (0.7, "", 0)
+    rules, one, other, both = summary.rows("judged", "score")
+    assert (rules.value, rules.judged is not None, both.value) == (0.5, True, 0.7)
+    assert [(row.answers, row.left_out) for row in (one, other)] == [(2, 3), (1, 4)]
+    assert [row.value for row in summary.rows("judged", "requests")] == [2, 1]
+    (condition,) = summary.rows("scores", "score")
+    assert (condition.value, condition.judged, condition.needs_judge) == (0.7, None, 0)
     run = run_of(tmp_path, cheap, strong)
     assert values(run) == BOTH and len(verdicts(run)) == 3, "primes alone is asked about anew"
     assert values(run_of(tmp_path, cheap, strong, judge_mode="unsure"))["primes"] == 0.5
@@ -246,13 +248,17 @@ def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
 def test_a_run_without_a_judge_says_how_to_ask_one_and_then_asks(tmp_path: Path) -> None:
     done = typed("eval", questions(tmp_path), "-m", model(tmp_path), "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output
-    assert "run: 2 answers need a judge and had none; `mmdyn score RUN --judge MODEL` asks one.\n" in done.stdout
-    assert "at least 50.0 [" in done.stdout
+    told = typed("report", tmp_path / "run", "--full", "-q").stdout
+    assert "run: 2 answers need a judge and had none; `mmdyn score RUN --judge MODEL` asks one.\n" in told
+    (score,) = report(tmp_path / "run").rows("scores", "score")
+    assert (score.value, score.judged) == (0.5, (0.5, 0.7)), "one of the two was read, and waits"
     cheap = judge(tmp_path, "cheap", {"ice": 1.0, "sea": 0.25})
     judged = typed("score", tmp_path / "run", "--judge", cheap)
     assert judged.exit_code == 0 and values(tmp_path / "run") == RULES | {"ice": 1.0, "sea": 0.25}, judged.output
-    told = typed("report", tmp_path / "run", "-q").stdout
-    assert "need a judge" not in told and told.count("at least") == 1, "the rules' line alone is a bound"
+    assert "need a judge" not in typed("report", tmp_path / "run", "--full", "-q").stdout
+    found = report(tmp_path / "run")
+    waiting = [row for kind in ("scores", "judged") for row in found.rows(kind, "score") if row.judged]
+    assert [row.factors["scored by"] for row in waiting] == ["rules"], "the rules' score alone waits for a judge"
 
 
 @pytest.mark.parametrize("command", ["eval", "score", "run"])

@@ -15,7 +15,7 @@ from tables.making_runs import answers, write_run
 from making import choice, multi, write_set
 from mmdyn.errors import Stopped, UserError
 from mmdyn.run import evaluate, score
-from mmdyn.tables import Cascades, report
+from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -32,7 +32,7 @@ def test_scores_that_weigh_something_else_have_changed(tmp_path: Path) -> None:
         "scripted:model.jsonl  b  standard: 0.000 -> 0.500, weight 1 -> 2",
     ]
     assert done.exit_code == 0 and "2 scores changed, 2 of them in weight; exam is in force now" in done.stderr
-    assert report(run).conditions[0].score == pytest.approx(1 / 9, abs=1e-6)
+    assert report(run).rows("scores", "score")[0].value == pytest.approx(1 / 9, abs=1e-6)
     done = typed("score", run, "--policy", "exam")
     assert done.stdout == "" and "0 scores changed; exam is in force now" in done.stderr
     changes = score(run, "strict")
@@ -54,7 +54,7 @@ def test_a_run_without_answers_says_how_to_ask(tmp_path: Path, marks: str, what:
     said = f"nothing was {what} yet in {run.folder}: `mmdyn eval SET -m MODEL -o {run.folder}` asks"
     assert str(done.exception) == said
     assert (run.folder / "run.json").read_bytes() == before
-    told = typed("report", run.folder)
+    told = typed("report", run.folder, "--full")
     assert f"run is not finished: {len(marks)} of 30 asked so far." in told.stdout and told.exit_code == bool(marks)
 
 
@@ -73,11 +73,12 @@ def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
         assert waiting is not None and (waiting.due, waiting.missing) == (3, 2)
         known = {name: value for name, value in under_way(run).items() if value is not None}
         assert known.keys() > {"sky", "sides"} and len(known) == 3, "the rules went through all"
-        told = typed("report", run.folder)
-        assert told.exit_code == 1 and "gave no verdict on 2 of the 3 answers due" in " ".join(told.stdout.split())
-        assert "combined (not in force)" in told.stdout and "answers without a verdict as 0 and as 1" in told.stdout
-        cascades = report(run.folder).cascades
-        assert isinstance(cascades, Cascades) and cascades.rows[0].combined.bounds is not None
+        told = typed("report", run.folder, "--full")
+        text = " ".join(told.stdout.split())
+        assert told.exit_code == 1 and "gave no verdict on 2 of the 3 answers due" in text
+        assert "combined (not in force)" in text and "answers without a verdict as 0 and as 1" in text
+        combined = report(run.folder).rows("judged", "score")[-1]
+        assert combined.value is None and combined.ci95 is not None
         done = typed(*call)
         assert done.exit_code == 0 and RunFolder(run.folder).config.under_way is None and server.stats.total == 3
     assert values(run) == RULES | CHEAP

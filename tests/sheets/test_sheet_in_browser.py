@@ -193,6 +193,7 @@ def test_where_storage_is_refused_the_page_says_so(page: Page, tmp_path: Path) -
     assert page.locator("#refused").is_hidden()
 
 
+@pytest.mark.slow
 def test_five_hundred_samples_with_pictures(page: Page, tmp_path: Path) -> None:  # noqa: F811
     page.set_default_timeout(60_000)  # of a machine that does other things, too
     pictures = [picture(400, 300, text=str(n)) for n in range(100)]

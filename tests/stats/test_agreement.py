@@ -146,6 +146,7 @@ def test_labels_of_one_question_that_are_all_alike_tell_as_much_as_one() -> None
     assert (one := Share.of(hits[:5], np.zeros(5, dtype=np.int64))) and (one.low, one.high) == (0, 1)
 
 
+@pytest.mark.slow
 def test_coverage_of_labels_that_share_questions() -> None:
     """A small part of bench/label_coverage.py: 300 files each, of which 95 % should hold, and 90 do almost surely."""
     clusters = np.arange(200) // 10

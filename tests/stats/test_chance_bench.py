@@ -17,6 +17,7 @@ def bench() -> Any:
     return load_bench("chance")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chain", "model", "raw"),
     [

@@ -119,6 +119,7 @@ def test_a_mean_of_two_means_is_agresti_and_caffos() -> None:
     assert found.ci95 == pytest.approx((shares.mean() - half, shares.mean() + half), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("clusters", "icc"), [("own", 0.0), ("fours", 0.3), ("shared", 0.5)])
 def test_means_of_means_hold(bench: Any, clusters: str, icc: float) -> None:
     shares = tuple(float(share) for share in np.linspace(0.98, 0.6, 5))
@@ -133,6 +134,7 @@ DESIGNS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize(("sizes", "kind"), DESIGNS)
 def test_gaps_hold(bench: Any, sizes: tuple[int, ...], kind: dict[str, Any], share: float) -> None:
@@ -141,12 +143,14 @@ def test_gaps_hold(bench: Any, sizes: tuple[int, ...], kind: dict[str, Any], sha
     assert held.covered >= 87.5 and held.rejected <= 11.1 and held.told == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [(0.1,) * 5, (0.02, 0.09, 0.16, 0.23, 0.3)])
 def test_slopes_hold(bench: Any, shares: tuple[float, ...]) -> None:
     held = bench.slope_held(bench.Design((4, 10, 20, 30, 40), shares), 150)
     assert held.covered >= 87.5 and held.told == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.5])
 @pytest.mark.parametrize("clusters", ["own", "shared"])
 def test_equality_does_not_cry_wolf(bench: Any, share: float, clusters: str) -> None:
@@ -154,6 +158,7 @@ def test_equality_does_not_cry_wolf(bench: Any, share: float, clusters: str) -> 
     assert bench.equality_rejected(design, 150).rejected <= 11.1
 
 
+@pytest.mark.slow
 def test_orders_hold(bench: Any) -> None:
     near = ((0.3, 0.4, 0.5, 0.6),) * 2
     tau, ranks, width = bench.order_held(near, 60, 12)

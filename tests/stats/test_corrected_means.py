@@ -145,6 +145,7 @@ class Case(NamedTuple):
 CASES = [Case(0.5, 0.9, 0.9), Case(0.8, 0.95, 0.8), Case(0.3, 0.7, 0.98)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_rogan_gladen_by_simulation(case: Case) -> None:
     found = list[Estimate]()
@@ -156,6 +157,7 @@ def test_rogan_gladen_by_simulation(case: Case) -> None:
     check(found, case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_ppi_by_simulation(case: Case) -> None:
     found, alone_ = list[Estimate](), list[Estimate]()
@@ -169,6 +171,7 @@ def test_ppi_by_simulation(case: Case) -> None:
     assert np.mean([width(each) for each in found]) < np.mean([width(each) for each in alone_]), "scores are of use"
 
 
+@pytest.mark.slow
 def test_ppi_of_graded_clustered_scores_by_simulation() -> None:
     found, labels = list[Estimate](), alone(600) // 4
     for number in range(REPLICATIONS):

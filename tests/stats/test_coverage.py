@@ -34,6 +34,7 @@ def test_tango_covers_and_mcnemar_does_not_cry_wolf(coverage: Any, shares: tuple
     assert rejects <= 5 or shares[0] != shares[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("n", [20, 100])
 def test_scores_in_clusters(coverage: Any, n: int, share: float) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
-from mmdyn.stats import holm, mcnemar, mean_score, tango, wilson
+from mmdyn.stats import holm, mcnemar, mean_score, mean_score_between, tango, wilson
 
 
 def floats(*values: float) -> np.ndarray:
@@ -47,10 +47,18 @@ def test_tango_ends_at_the_ends_of_the_range() -> None:
 
 @pytest.mark.parametrize(
     ("gained", "lost", "p"),
-    [(1, 7, 0.0703125), (0, 5, 0.0625), (3, 3, 1.0), (0, 0, 1.0), (86, 150, 3.716e-05)],  # the last one is Agresti's
+    # Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13 (2013) 91 have the first; the last is Agresti's.
+    [(1, 7, 0.0390625), (0, 5, 0.03125), (0, 4, 0.0625), (3, 3, 1.0), (0, 0, 1.0), (86, 150, 2.893e-05)],
 )
 def test_mcnemar_known_values(gained: int, lost: int, p: float) -> None:
-    assert mcnemar(gained, lost) == pytest.approx(p, rel=1e-3)
+    assert mcnemar(gained, lost) == mcnemar(lost, gained) == pytest.approx(p, rel=1e-3)
+    assert mcnemar(gained, lost) <= 1
+
+
+def test_mcnemars_mid_p_is_the_exact_one_less_half_of_what_was_seen_twice() -> None:
+    for gained, lost in ((2, 9), (5, 6), (0, 12)):
+        exact = binomtest(gained, gained + lost, 0.5).pvalue
+        assert mcnemar(gained, lost) == pytest.approx(exact - binom.pmf(gained, gained + lost, 0.5))
 
 
 def test_holms_example() -> None:
@@ -72,11 +80,23 @@ def test_one_cluster_is_one_observation() -> None:
 
 
 def test_the_effective_n_of_a_graded_score_by_hand() -> None:
-    # Mean 0.5; CR2 variance 2 * (0.5 / 4)^2 / (1 - 1/4) = 1/24; the largest is 0.25 / 4 = 1/16, and as prior it counts
-    # for 1.5 clusters beside 4 - 1: 1/24 * 2/3 + 1/16 * 1/3 = 7/144.
+    # Mean 0.5; CR2 variance 2 * (0.5 / 4)^2 / (1 - 1/4) = 1/24; the largest is 0.25 / 4 = 1/16. The scores 0, .5, .5, 1
+    # are worth 2^2 / 1.5 = 8/3 equal ones, of which the prior is one: 1/24 * 5/8 + 1/16 * 3/8 = 19/384.
     found = mean_score(floats(0, 0.5, 0.5, 1), np.ones(4), alone(4))
-    assert (found.low, found.high) == pytest.approx(wilson(0.5, 0.25 / (7 / 144)))
+    assert (found.low, found.high) == pytest.approx(wilson(0.5, 0.25 / (19 / 384)))
     assert found.method == "Wilson at effective n (graded)"
+
+
+def test_few_that_err_tell_little_of_the_variance() -> None:
+    """Forty groups of ten that are right but for one answer of each of three groups, or for three of one."""
+    values, labels, ones = np.ones(400), np.arange(400) // 10, np.ones(400)
+    values[[0, 10, 20]] = 0.0
+    apart = mean_score(values, ones, labels)
+    # CR2 of 3 clusters at -37/40 and 37 at 3/40, as a share of .0075 * .9925 / 40; the prior counts for one of 3.
+    seen = (3 * 0.925**2 + 37 * 0.075**2) / 39 / 100 / (0.0075 * 0.9925)
+    assert (apart.low, apart.high) == pytest.approx(wilson(397 / 400, 40 / (seen * 2 / 3 + 1 / 3)))
+    together = mean_score(np.where(np.arange(400) < 3, 0.0, 1.0), ones, labels)
+    assert (together.low, together.high) == pytest.approx(wilson(397 / 400, 40))
 
 
 def test_weights_move_the_mean_and_lower_the_effective_n() -> None:
@@ -86,6 +106,23 @@ def test_weights_move_the_mean_and_lower_the_effective_n() -> None:
     assert weighted.value == pytest.approx(4 / 6)
     assert weighted.method == "Wilson at effective n (weighted)"
     assert weighted.high - weighted.low > equal.high - equal.low
+
+
+def test_a_score_of_which_some_wait_holds_for_every_verdict() -> None:
+    value = floats(*[1] * 6, *[0] * 4)
+    low, high = value.copy(), floats(*[1] * 8, 0, 0)
+    found = mean_score_between(low, high, value, np.ones(10), alone(10))
+    assert found == (0.6, wilson(0.6, 10)[0], wilson(0.8, 10)[1], "Wilson")
+    assert mean_score_between(low, low, low, np.ones(10), alone(10)) == mean_score(low, np.ones(10), alone(10))
+
+
+def test_a_corrected_score_that_waits_has_the_methods_of_both_ends() -> None:
+    low, high = floats(-1 / 3, 1, 1, 1), floats(0.5, 1, 1, 1)
+    found = mean_score_between(low, high, low, np.ones(4), alone(4), least=-1 / 3)
+    ends = [mean_score(end, np.ones(4), alone(4), -1 / 3) for end in (low, high)]
+    assert found.method == "Wilson; Wilson at effective n (graded)"
+    assert (found.value, found.low) == (pytest.approx(2 / 3), min(end.low for end in ends))
+    assert found.high == max(end.high for end in ends)
 
 
 @settings(max_examples=200, deadline=None)

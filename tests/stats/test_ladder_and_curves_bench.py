@@ -7,6 +7,7 @@ import pytest
 from benches import load_bench
 
 
+@pytest.mark.slow
 def test_wants_add_up_and_are_recovered() -> None:
     bench = load_bench("why_ladder")
     model = bench.Model(0.6, 0.7, 0.8)
@@ -25,6 +26,7 @@ def test_a_model_that_sees_all_wants_no_seeing() -> None:
     assert found["want of seeing"].truth == 0 and not bench.beyond(100 - found["want of seeing"].rejected, 120, 94.5)
 
 
+@pytest.mark.slow
 def test_bands_half_doses_and_areas_hold_on_a_step_and_where_nothing_falls() -> None:
     bench = load_bench("why_curves")
     step = bench.measure("step, 80 to 30", 3, 200, 1, 1, 120)

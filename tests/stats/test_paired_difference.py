@@ -8,7 +8,7 @@ from hypothesis import example, given, settings, strategies as st
 from scipy.optimize import minimize
 from scipy.stats import t as student
 
-from mmdyn.stats import EmpiricalLikelihood, Floats, Ints, mcnemar, paired_difference, tango
+from mmdyn.stats import EmpiricalLikelihood, Floats, Ints, mcnemar, paired_difference, paired_difference_between, tango
 
 
 def floats(*values: float) -> Floats:
@@ -28,7 +28,7 @@ def graded(n: int, seed: int = 0) -> Floats:
 
 def test_one_0_1_pair_a_parent_has_tangos_interval_and_mcnemars_test() -> None:
     found = paired_difference(floats(-1, -1, 0, 0, 1, -1), np.ones(6), alone(6))
-    assert found == (pytest.approx(-1 / 3), tango(1 / 6, 3 / 6, 6), mcnemar(1, 3), "Tango; exact McNemar")
+    assert found == (pytest.approx(-1 / 3), tango(1 / 6, 3 / 6, 6), mcnemar(1, 3), "Tango; mid-p McNemar")
 
 
 @pytest.mark.parametrize(("weights", "labels", "named"), [
@@ -91,6 +91,32 @@ def test_clustered_pairs_are_less_certain() -> None:
     assert together.ci95[0] < apart.ci95[0] < apart.ci95[1] < together.ci95[1]
 
 
+def test_what_was_not_seen_has_the_size_of_the_pairs_that_change_together() -> None:
+    """One question lost in each of 15 of 20 groups of eight, none gained; then all eight in each of two groups."""
+    labels, differences = np.arange(160) // 8, np.zeros(160)
+    differences[8 * np.arange(15)] = -1
+    apart = paired_difference(differences, np.ones(160), labels)
+    assert apart.value == -15 / 160 and apart.p == pytest.approx(0.00145, abs=1e-5)
+    assert apart.ci95 == pytest.approx((-0.1242, -0.0566), abs=1e-4)
+    together = paired_difference(np.where(labels < 2, -1.0, 0.0), np.ones(160), labels)
+    assert together.p is not None and together.p > 0.15 and together.ci95 and together.ci95[1] > 0.05
+
+
+def test_where_all_pairs_of_a_cluster_change_together_a_cluster_counts_as_one() -> None:
+    alike, labels = np.repeat(graded(30), 4), np.arange(120) // 4
+    once, together = (
+        EmpiricalLikelihood(alike[::4], np.ones(30), alone(30)),
+        EmpiricalLikelihood(alike, np.ones(120), labels),
+    )
+    assert once.bounded and together.interval() == pytest.approx(once.interval(), abs=1e-6)
+    assert together.p(0.0) == pytest.approx(once.p(0.0), abs=1e-6)
+
+
+def test_all_lost_ends_at_the_bound() -> None:
+    found = paired_difference(np.full(80, -1.0), np.ones(80), np.arange(80) // 8)
+    assert found.ci95 is not None and found.ci95[0] == -1 and -0.8 < found.ci95[1] < -0.4
+
+
 def test_fewer_than_three_clusters_tell_nothing() -> None:
     halves, labels = floats(0.5, 0.5, -0.5, 0.5), np.array([0, 0, 1, 1])
     assert paired_difference(halves, np.ones(4), labels)[:3] == (0.25, None, None)
@@ -109,3 +135,58 @@ def test_any_interval_holds_its_estimate_and_stays_in_range(rows: list[tuple[flo
     if found.ci95 and found.p is not None:
         assert -1 <= found.ci95[0] <= found.value <= found.ci95[1] <= 1
         assert 0 < found.p <= 1
+
+
+def test_what_waits_for_a_judge_is_between_the_two_extreme_verdicts() -> None:
+    """Eight lost, one gained of 40; of two more either side's answer waits: the first may be lost, the second gained."""
+    value = floats(*[-1] * 8, 1, *[0] * 31)
+    low, high = value.copy(), value.copy()
+    low[20], high[30] = -1, 1
+    found = paired_difference_between(low, high, value, np.ones(40), alone(40))
+    ends = tango(1 / 40, 9 / 40, 40)[0], tango(2 / 40, 8 / 40, 40)[1]
+    assert found == (
+        pytest.approx(-7 / 40),
+        ends,
+        mcnemar(2, 8),
+        paired_difference(value, np.ones(40), alone(40)).method,
+    )
+
+
+def test_verdicts_that_differ_in_sign_decide_nothing() -> None:
+    low, high = floats(*[-1] * 10, *[0] * 10), floats(*[0] * 10, *[1] * 10)
+    found = paired_difference_between(low, high, np.zeros(20), np.ones(20), alone(20))
+    assert paired_difference(low, np.ones(20), alone(20)).p == paired_difference(high, np.ones(20), alone(20)).p != 1
+    assert (found.value, found.p) == (0.0, 1.0)
+
+
+def test_without_waiting_answers_nothing_changes_and_two_of_a_thousand_cost_tenths_of_a_point() -> None:
+    random = np.random.default_rng(2)
+    value = random.binomial(3, 0.7, 1000) / 3 - random.binomial(1, 0.8, 1000)
+    one = paired_difference(value, np.ones(1000), alone(1000))
+    assert paired_difference_between(value, value, value, np.ones(1000), alone(1000)) == one
+    low, high = value.copy(), value.copy()
+    low[0], high[0], low[1], high[1] = -1, 1, -1, 1
+    found = paired_difference_between(low, high, value, np.ones(1000), alone(1000))
+    assert one.ci95 and found.ci95 and found.p is not None and found.p < 0.001
+    assert 0 < (found.ci95[1] - found.ci95[0]) - (one.ci95[1] - one.ci95[0]) < 0.005
+
+
+def test_verdicts_on_too_few_clusters_tell_nothing() -> None:
+    few = np.array([0, 0, 1, 1])
+    found = paired_difference_between(np.full(4, -0.5), np.full(4, 0.5), np.zeros(4), np.ones(4), few)
+    assert found[:3] == (0.0, None, None)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 60), st.data())
+def test_no_verdict_on_0_1_pairs_leads_outside(n: int, data: st.DataObject) -> None:
+    def answers(most: int) -> Floats:
+        return np.array(data.draw(st.lists(st.integers(0, most), min_size=n, max_size=n)), dtype=np.float64)
+
+    value, waits, verdict = answers(2) - 1, answers(2), answers(1)
+    low = np.where(waits == 1, np.maximum(value - 1, -1), value)
+    high = np.where(waits == 2, np.minimum(value + 1, 1), value)
+    found = paired_difference_between(low, high, value, np.ones(n), alone(n))
+    judged = paired_difference(np.where(verdict == 1, high, low), np.ones(n), alone(n))
+    assert found.ci95 and judged.ci95 and found.p is not None and judged.p is not None
+    assert found.ci95[0] <= judged.ci95[0] <= judged.ci95[1] <= found.ci95[1] and judged.p <= found.p

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from benches import load_bench
 from msgspec.structs import replace
-from scipy.stats import binom
 
 from mmdyn.stats import PairedDesign, detectable, mcnemar, needed, power_of
 from mmdyn.stats.power import mcnemar_power
@@ -22,8 +21,8 @@ def test_the_power_of_mcnemars_test_is_summed_over_all_outcomes(n: int, gain: fl
     seen = 0.0
     for gained, lost in product(range(n + 1), repeat=2):
         if gained + lost <= n and mcnemar(gained, lost) <= 0.05:
-            chance = binom.pmf(gained + lost, n, gain + loss) * binom.pmf(gained, gained + lost, gain / (gain + loss))
-            seen += chance
+            ways = math.comb(n, gained + lost) * math.comb(gained + lost, gained)
+            seen += ways * gain**gained * loss**lost * (1 - gain - loss) ** (n - gained - lost)
     assert mcnemar_power(n, gain, loss) == pytest.approx(seen, abs=1e-9)
 
 
@@ -43,6 +42,7 @@ def test_draws_repetitions_and_levels_change_what_is_needed() -> None:
     assert (needed(grouped, 0.05, 1, 1) or 0) > once
 
 
+@pytest.mark.slow
 def test_what_a_set_shows_is_the_inverse_and_at_best_rests_on_the_questions_alone() -> None:
     n = needed(DESIGN, 0.05, 3, 2)
     assert n is not None
@@ -53,6 +53,7 @@ def test_what_a_set_shows_is_the_inverse_and_at_best_rests_on_the_questions_alon
     assert needed(replace(DESIGN, tau2=0.0, omega2=0.0), 0.0000001, 1, 1) is None
 
 
+@pytest.mark.slow
 def test_the_number_that_is_named_reaches_the_power_in_simulation() -> None:
     why_plan = load_bench("why_plan")
     design = why_plan.Design(0.6, 0.1, k=3, groups="4", icc=0.2)
@@ -65,4 +66,9 @@ def test_the_number_that_is_named_reaches_the_power_in_simulation() -> None:
     assert why_plan.power_at(design, named, 1000) == pytest.approx(0.8, abs=0.05)
 
 
-PINNED = [1544, 570, 151]
+PINNED = [1482, 535, 135]
+
+
+def test_a_pilot_in_which_nothing_differs_shows_a_drop_without_a_warning() -> None:
+    alike = PairedDesign(1.0, 0.0, 0.0, 0.0, 0.0, 0.1, (2,) * 25)
+    assert detectable(alike, 50, 1, 1) == detectable(alike, 50, math.inf, math.inf) == 0.183

@@ -45,6 +45,7 @@ def test_few_clusters_tell_neither_of_both(clusters: int, told: bool) -> None:
     assert found and (found.kappa_ci95 is not None) == (found.agree_ci95 is not None) == told
 
 
+@pytest.mark.slow
 def test_coverage_of_rare_rejections() -> None:
     """A small part of bench/label_coverage.py --reviewers: of 200 sets 95 % should hold, and 88 do almost surely."""
     random, held = stream("rare rejections"), list[bool]()

@@ -48,6 +48,7 @@ def test_clusters_widen() -> None:
     assert alone.high < together.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "truth", "per"),
     [((300, 60, 20), (0.2, 0.6, 0.9), 20), ((300, 60, 20), (0.2, 0.6, 0.9), 5), ((1000, 30, 30, 30), (0.05, 0.5, 0.5, 0.9), 20), ((400, 100), (0.95, 0.3), 20)],

@@ -14,6 +14,7 @@ def bench() -> Any:
     return load_bench("why_attribution")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["full", "fraction", "permutations:2"])
 @pytest.mark.parametrize(("model", "truth"), [("noise", "-24.00"), ("pair", "-12.00")])
 def test_attribution_finds_what_a_model_fails_under(bench: Any, model: str, design: str, truth: str) -> None:
@@ -31,6 +32,7 @@ def test_a_fraction_misleads_where_three_operators_interact(bench: Any) -> None:
     assert exact == pytest.approx(truth[:5], abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tries", [2, 5])
 def test_the_noise_floor_cries_no_wolf_and_covers(bench: Any, tries: int) -> None:
     share, n, cluster, _, *found = bench.floor_row(0.6, 100, 1, tries, 100)

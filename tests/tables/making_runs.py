@@ -15,7 +15,7 @@ from making import choice
 from mmdyn.keys import canonical, digest
 from mmdyn.record import Condition, Judgement, Record, Reply, Score, Usage
 from mmdyn.sample import Sample
-from mmdyn.tables import print_summary
+from mmdyn.tables import Report, Row, print_report
 from mmdyn.work import (
     FAILURE,
     RECORD,
@@ -141,7 +141,44 @@ def judged_run(
     return run
 
 
-def printed(what: Any, show: Callable[..., None] = print_summary) -> list[str]:
+def rows(report: Report, table: str, quantity: str, by: str = "", **factors: str) -> list[Row]:
+    """The rows of a quantity in the tables of a kind, by a field or of the whole, that have these factors."""
+    tables = [part for part in report.parts if (part.kind, part.by) == (table, by)]
+    found = [row for part in tables for row in part.rows if row.quantity == quantity]
+    return [row for row in found if factors.items() <= row.factors.items()]
+
+
+def scores(report: Report, quantity: str = "score", by: str = "", **factors: str) -> list[Row]:
+    """The scores of conditions, or another number of them."""
+    return rows(report, "scores", quantity, by, **factors)
+
+
+def score(report: Report, quantity: str = "score", by: str = "", **factors: str) -> Row:
+    """That of the one condition that has these factors."""
+    (found,) = scores(report, quantity, by, **factors)
+    return found
+
+
+def changes(report: Report, quantity: str = "difference", by: str = "", **factors: str) -> list[Row]:
+    """The differences of contrasts, or another number of them."""
+    return rows(report, "contrasts", quantity, by, **factors)
+
+
+def change(report: Report, quantity: str = "difference", by: str = "", **factors: str) -> Row:
+    """That of the one contrast that has these factors."""
+    (found,) = changes(report, quantity, by, **factors)
+    return found
+
+
+def lines_of(found: Report, kind: str) -> list[dict[str, Row]]:
+    """The rows of a kind of table that have the same factors, by quantity."""
+    lines = dict[tuple[tuple[str, str], ...], dict[str, Row]]()
+    for row in found.rows(kind):
+        lines.setdefault(tuple(row.factors.items()), {})[row.quantity] = row
+    return list(lines.values())
+
+
+def printed(what: Any, show: Callable[..., None] = print_report) -> list[str]:
     """The lines of a summary, or of something else, for people, without superfluous blanks."""
     show(what, out := io.StringIO())
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]

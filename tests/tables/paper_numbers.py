@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from importlib import resources
 
-from mmdyn.tables import Row, Tabulation, named_table, tabulate
+from mmdyn.tables import Report, Row, named_table, tabulate
 from mmdyn.work import RunFolder
 
 
@@ -16,13 +16,13 @@ def published(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-def told(name: str, runs: Sequence[RunFolder] | RunFolder, paper: str = "") -> Tabulation:
+def told(name: str, runs: Sequence[RunFolder] | RunFolder, paper: str = "") -> Report:
     """A named table of some runs, with the paper's numbers beside."""
     table, numbers = named_table(name, paper)
     return tabulate([runs] if isinstance(runs, RunFolder) else runs, table, published=numbers)
 
 
-def row(found: Tabulation, part: int = 0, quantity: str = "", **factors: str) -> Row:
+def row(found: Report, part: int = 0, quantity: str = "", **factors: str) -> Row:
     """The one row of these factors; those of `model` and conditions may be left out where there is one."""
     hits = [
         each

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import io
-import re
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tables.making_runs import DYNAMIC, SETS, answer, answers, write_run
+from tables.making_runs import DYNAMIC, SETS, STANDARD, answer, answers, change, changes, score, scores, write_run
 
 from mmdyn.errors import UserError
-from mmdyn.record import Condition, Contrast, Record
+from mmdyn.record import Condition, Record
 from mmdyn.stats import holm
-from mmdyn.tables import print_summary, summarise
+from mmdyn.tables import Key, Report, report
 from mmdyn.tables.contexts import are_compared
-from mmdyn.tables.contrasts import find_pairs
-from mmdyn.tables.results import Key
-from mmdyn.work import RunFolder
+from mmdyn.tables.contrasts import find_sides
 
 POINTS = ("distractor", "distractor:inline", "distractor:two-turn", "kprag:retrieved", "kprag:retrieved:two-turn")
 MORE_POINTS = ("kprag:mixed", "kprag", "kprag:inline", "kprag:two-turn")
@@ -27,89 +23,123 @@ EVERY = ("none", *POINTS, *MORE_POINTS, "hint:methodology", "hint:background", "
 """In reporting order."""
 
 
-def names(contrasts: list[Contrast]) -> list[tuple[str, str, str, str, str]]:
-    return [(each.model, each.factor, each.a, each.b, " ".join(each.held.values())) for each in contrasts]
+def names(found: Report) -> list[str]:
+    """The factors of every contrast but the set, in a line."""
+    return [" ".join(value for name, value in row.factors.items() if name != "set") for row in changes(found)]
 
 
 def test_conditions_that_differ_in_one_factor_are_compared(tmp_path: Path) -> None:
     standard = [Condition(), Condition(context="kprag"), Condition(style="cot")]
     dynamic = [DYNAMIC, Condition("dynamic", "pad", "kprag"), Condition("dynamic", "shuffle")]
     records = [record for condition in standard + dynamic for record in answers("10", condition)]
-    assert names(summarise([write_run(tmp_path / "run", records)]).contrasts) == [
-        ("m1", "variant", "standard", "dynamic", "pad none direct"),
-        ("m1", "variant", "standard", "dynamic", "shuffle none direct"),
-        ("m1", "variant", "standard", "dynamic", "all none direct"),
-        ("m1", "variant", "standard", "dynamic", "pad kprag direct"),
-        ("m1", "context", "none", "kprag", "standard  direct"),
-        ("m1", "context", "none", "kprag", "dynamic pad direct"),
-        ("m1", "style", "direct", "cot", "standard  none"),
+    assert names(report(write_run(tmp_path / "run", records))) == [
+        "m1 variant standard dynamic pad none direct",
+        "m1 variant standard dynamic shuffle none direct",
+        "m1 variant standard dynamic all none direct",
+        "m1 variant standard dynamic pad kprag direct",
+        "m1 context none kprag standard (not given) direct",
+        "m1 context none kprag dynamic pad direct",
+        "m1 style direct cot standard (not given) none",
     ]
 
 
 def test_every_two_models_are_compared_under_the_same_condition(tmp_path: Path) -> None:
     standard = [*answers("11", model="b"), *answers("10", model="a"), *answers("01", model="c")]
-    found = summarise([write_run(tmp_path / "run", [*standard, *answers("00", DYNAMIC, model="a")])]).contrasts
+    found = report(write_run(tmp_path / "run", [*standard, *answers("00", DYNAMIC, model="a")]))
     assert names(found) == [
-        ("a", "variant", "standard", "dynamic", "pad none direct"),
-        ("", "model", "b", "a", "standard  none direct"),
-        ("", "model", "b", "c", "standard  none direct"),
-        ("", "model", "a", "c", "standard  none direct"),
+        "a variant standard dynamic pad none direct",
+        "model b a standard (not given) none direct",
+        "model b c standard (not given) none direct",
+        "model a c standard (not given) none direct",
     ]
-    assert [each.delta for each in found] == [-0.5, -0.5, -0.5, 0.0]
+    assert [row.value for row in changes(found)] == [-0.5, -0.5, -0.5, 0.0]
 
 
 def test_runs_are_compared_where_model_and_condition_are_the_same(tmp_path: Path) -> None:
     first = write_run(tmp_path / "before", [*answers("1111"), *answers("1100", DYNAMIC)])
     second = write_run(tmp_path / "after", [*answers("1110"), *answers("10", model="m2")])
-    summary = summarise([first, second])
-    conditions = [(found.run, found.model) for found in summary.conditions]
+    found = report(first, second)
+    conditions = [(row.factors["run"], row.factors["model"]) for row in scores(found)]
     assert conditions == [("before", "m1"), ("before", "m1"), ("after", "m1"), ("after", "m2")]
-    assert names(summary.contrasts) == [
-        ("m1", "variant", "standard", "dynamic", "pad none direct before"),
-        ("", "model", "m1", "m2", "standard  none direct after"),
-        ("m1", "run", "before", "after", "standard  none direct"),
+    assert names(found) == [
+        "before m1 variant standard dynamic pad none direct",
+        "after model m1 m2 standard (not given) none direct",
+        "m1 run before after standard (not given) none direct",
     ]
-    assert summary.contrasts[-1].delta == -0.25
+    assert change(found, factor="run").value == -0.25
 
 
 def test_models_that_no_run_has_both_of_are_compared_across_runs(tmp_path: Path) -> None:
-    runs = [write_run(tmp_path / name, answers("1100", model=name)) for name in ("m1", "m2")]
-    (found,) = summarise(runs).contrasts
-    assert (found.factor, found.a, found.b, found.held["run"], found.n) == ("model", "m1", "m2", "m1, m2", 4)
+    found = report(*(write_run(tmp_path / name, answers("1100", model=name)) for name in ("m1", "m2")))
+    assert names(found) == ["m1, m2 model m1 m2 standard (not given) none direct"]
+    assert change(found).n == 4
 
 
 def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / name / "run", answers("1")) for name in "ab"]
-    assert [state.name for state in summarise(runs).runs] == [str(tmp_path / "a" / "run"), str(tmp_path / "b" / "run")]
+    assert [state.name for state in report(*runs).runs] == [str(tmp_path / "a" / "run"), str(tmp_path / "b" / "run")]
     with pytest.raises(UserError, match="is given twice"):
-        summarise([runs[0], runs[0]])
+        report(runs[0], runs[0])
 
 
 def test_scores_of_different_policies_are_not_compared(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / scorer, answers("11"), scorer=scorer) for scorer in ("mdk12", "strict")]
-    (found,) = summarise(runs).contrasts
-    assert (found.n, found.delta, found.ci95, found.p) == (2, None, None, None)
-    assert found.note == "scored by different policies (mdk12 and strict): run `mmdyn score` so that they agree"
+    found = report(*runs)
+    row = change(found)
+    assert (row.n, row.value, row.ci95, row.p) == (2, None, None, None)
+    assert row.note == "scored by different policies (mdk12 and strict): run `mmdyn score` so that they agree"
+    assert [change(found, side).value for side in "ab"] == [1.0, 1.0]
 
 
 def test_another_version_of_the_set_is_noted(tmp_path: Path) -> None:
     changed = (msgspec.structs.replace(SETS[0], digest="other"), SETS[1])
-    runs = [write_run(tmp_path / "a", answers("11")), write_run(tmp_path / "b", answers("11"), sets=changed)]
-    (found,) = summarise(runs).contrasts
-    assert (found.delta, found.note) == (0.0, "the runs asked different versions of the set")
+    row = change(
+        report(write_run(tmp_path / "a", answers("11")), write_run(tmp_path / "b", answers("11"), sets=changed))
+    )
+    assert (row.value, row.note) == (0.0, "the runs asked different versions of the set")
 
 
-def test_holm_is_over_all_contrasts_and_over_all_cells_apart(tmp_path: Path) -> None:
-    records: list[Record] = []
-    for chain, marks in (("pad", "0000000011"), ("shuffle", "0011111111"), ("blur", "1110111111")):
-        records += answers(marks, Condition("dynamic", chain), fields={"half": 1})
-    records += answers("1111111111", fields={"half": 1})
-    contrasts = summarise([write_run(tmp_path / "run", records)], by=["half"]).contrasts
-    whole = [each.p for each in contrasts]
-    assert [each.p_adjusted for each in contrasts] == pytest.approx(holm(whole), rel=1e-5)
-    cells = [each.by["half"]["1"] for each in contrasts]
-    assert [cell["p"] for cell in cells] == whole
-    assert [cell["p_adjusted"] for cell in cells] == [each.p_adjusted for each in contrasts]
+def test_chains_are_a_family_behind_their_whole_and_each_breakdown_is_one(tmp_path: Path) -> None:
+    def marked(marks: str, condition: Condition = STANDARD) -> list[Record]:
+        return [answer(f"p{n}", float(mark), condition, fields={"half": n // 10}) for n, mark in enumerate(marks)]
+
+    records = [*marked("1" * 20)]
+    for chain, marks in (("pad", "00000000110000000000"), ("shuffle", "0" * 20), ("blur", "11101111110000000000")):
+        records += marked(marks, Condition("dynamic", chain))
+    found = report(write_run(tmp_path / "run", records), by=["half", "language"])
+    *chains, whole = changes(found)
+    assert whole.factors["chain"] == "all" and whole.p_adjusted == whole.p, "the only one of its kind"
+    of_chains = [max(p or 0, whole.p or 0) for p in holm([row.p for row in chains])]
+    assert [row.p_adjusted for row in chains] == pytest.approx(of_chains, rel=1e-5)
+    for by, size in (("half", 8), ("language", 4)):
+        family = changes(found, by=by)
+        assert [row.p_adjusted for row in family] == pytest.approx(holm([row.p for row in family]), rel=1e-5)
+        assert len(family) == size
+    assert [row.p for row in changes(found, by="language")] == [row.p for row in changes(found)]
+
+
+def test_other_models_and_baselines_are_in_families_of_their_own(tmp_path: Path) -> None:
+    def run(name: str, *models: str) -> dict[tuple[str, str], float | None]:
+        records = [
+            one
+            for model in models
+            for one in answers("1" * 20, model=model) + answers("1" * 13 + "0" * 7, DYNAMIC, model=model)
+        ]
+        rows = changes(report(write_run(tmp_path / name, records)))
+        return {(row.factors.get("model", ""), row.factors["factor"]): row.p_adjusted for row in rows}
+
+    alone, beside = run("alone", "m1"), run("beside", "m1", "baseline:random")
+    assert beside["m1", "variant"] == alone["m1", "variant"] == beside["baseline:random", "variant"]
+    assert run("both", "m1", "m2")["m1", "variant"] == 2 * (alone["m1", "variant"] or 0), "two models, two questions"
+
+
+def test_a_chain_is_not_significant_where_the_whole_is_not(tmp_path: Path) -> None:
+    records = answers("1" * 30) + answers("1" * 22 + "0" * 8, DYNAMIC)
+    for chain in ("shuffle", "blur", "color", "jpeg"):
+        records += answers("1" * 30, Condition("dynamic", chain))
+    *chains, whole = changes(report(write_run(tmp_path / "run", records)))
+    (pad,) = [row for row in chains if row.factors["chain"] == "pad"]
+    assert (pad.p or 1) < 0.01 and (pad.p_adjusted or 0) >= (whole.p_adjusted or 1)
 
 
 def test_breakdowns_go_by_any_field_in_reading_order(tmp_path: Path) -> None:
@@ -117,60 +147,46 @@ def test_breakdowns_go_by_any_field_in_reading_order(tmp_path: Path) -> None:
     for place, (grade, dynamic) in enumerate([("10", 0.0), ("9", 1.0), ("senior", 1.0), ("9", 0.0)]):
         fields = {"grade": grade}
         records += [answer(f"p{place}", 1.0, fields=fields), answer(f"p{place}", dynamic, DYNAMIC, fields=fields)]
-    summary = summarise([write_run(tmp_path / "run", records)], by=["grade"])
-    cells = summary.conditions[1].by["grade"]
-    assert [(value, cell.n, cell.score, cell.failed) for value, cell in cells.items()] == [
+    found = report(write_run(tmp_path / "run", records), by=["grade"])
+    cells = scores(found, by="grade", chain="pad")
+    assert [(row.factors["grade"], row.n, row.value, row.failed) for row in cells] == [
         ("9", 2, 0.5, 0), ("10", 1, 0.0, 0), ("(not given)", 0, None, 1), ("senior", 1, 1.0, 0)
     ]  # fmt: skip
-    pairs = summary.contrasts[0].by["grade"]
-    assert [(value, cell["n"], cell["left_out"], cell["failed"], cell["delta"]) for value, cell in pairs.items()] == [
+    pairs = changes(found, by="grade")
+    assert [(row.factors["grade"], row.n, row.left_out, row.failed, row.value) for row in pairs] == [
         ("9", 2, 0, 0, -0.5), ("10", 1, 0, 0, -1.0), ("(not given)", 0, 1, 1, None), ("senior", 1, 0, 0, 0.0)
     ]  # fmt: skip
 
 
 def test_a_variant_of_another_task_type_is_broken_down_with_its_parent(tmp_path: Path) -> None:
     dynamic = [answer("p", 0.0, DYNAMIC, task_type="fill_in_the_blank")]
-    summary = summarise([write_run(tmp_path / "run", [*dynamic, answer("p", 1.0)])], by=["task_type", "language"])
-    assert [list(found.by["task_type"]) for found in summary.conditions] == [["single_choice"]] * 2
-    assert summary.contrasts[0].by["task_type"]["single_choice"]["n"] == 1
-    alone = summarise([write_run(tmp_path / "alone", dynamic)], by=["task_type"])
-    assert list(alone.conditions[0].by["task_type"]) == ["single_choice"]
-    assert summary.contrasts[0].by["language"]["en"]["n"] == 1
-
-
-def test_an_unknown_field_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", answers("1", fields={"difficulty": "easy"}))
-    says = r"'dificulty' \(did you mean 'difficulty'\?\): break down by difficulty, language, task_type"
-    with pytest.raises(UserError, match=says):
-        summarise([run], by=["dificulty"])
-
-
-def test_a_field_of_too_many_values_is_refused(tmp_path: Path) -> None:
-    records = [answer(f"p{place}", 1.0, fields={"page": place}) for place in range(1001)]
-    with pytest.raises(UserError, match="the field 'page' has 1001 values: break down by one of 1000 at most"):
-        summarise([write_run(tmp_path / "run", records)], by=["page"])
+    found = report(write_run(tmp_path / "run", [*dynamic, answer("p", 1.0)]), by=["task_type", "language"])
+    assert [row.factors["task_type"] for row in scores(found, by="task_type")] == ["single_choice"] * 2
+    assert change(found, by="task_type", task_type="single_choice").n == 1
+    assert change(found, by="language", language="en").n == 1
+    alone = report(write_run(tmp_path / "alone", dynamic), by=["task_type"])
+    assert score(alone, by="task_type").factors["task_type"] == "single_choice"
 
 
 def test_an_unusual_style_is_compared_only_with_the_usual_one() -> None:
     keys = [Key("", "m", "s", "standard", "", "none", style) for style in ("cot", "long")]
-    assert find_pairs(keys) == []
+    assert find_sides(keys) == []
     keys = [Key(run, "m", "s", "standard", "", "none", style) for run, style in (("one", "cot"), ("two", "direct"))]
-    assert [(pair.a.style, pair.b.style) for pair in find_pairs(keys)] == [("direct", "cot")], "the base is the base"
+    assert [(sides.a.style, sides.b.style) for sides in find_sides(keys)] == [("direct", "cot")], "the base is the base"
 
 
 def test_runs_with_other_prompts_are_noted(tmp_path: Path) -> None:
     one = write_run(tmp_path / "one", answers("1100"), prompts="x")
     two = write_run(tmp_path / "two", answers("1110"), prompts="y", epochs=2)
-    (found,) = summarise([one, two]).contrasts
-    assert found.note == "the runs asked different prompts and numbers of epochs"
+    assert change(report(one, two)).note == "the runs asked different prompts and numbers of epochs"
 
 
 def under(*contexts: str, marks: str = "10", **more: Any) -> list[Record]:
     return [record for name in contexts for record in answers(marks, Condition(context=name), **more)]
 
 
-def contexts_of(contrasts: list[Contrast]) -> list[str]:
-    return [f"{each.a} < {each.b}" for each in contrasts if each.factor == "context"]
+def contexts_of(found: Report) -> list[str]:
+    return [f"{row.factors['a']} < {row.factors['b']}" for row in changes(found, factor="context")]
 
 
 @pytest.mark.parametrize(("contexts", "compared"), [
@@ -194,30 +210,29 @@ def test_conditions_stand_from_what_should_help_least_to_what_should_help_most(t
     asked = [c.context for c in conditions if c.context.startswith("hint")]
     assert asked == ["hint:all", "hint:background", "hint:methodology"]
     run = write_run(tmp_path / "run", under(*sorted(EVERY)), conditions=conditions)
-    found = [row.factors["context"] for row in summarise([run]).conditions]
+    found = [row.factors["context"] for row in scores(report(run))]
     assert found == [*EVERY[:10], "hint:background", "hint:methodology", "hint:all", "oracle"]
 
 
 @pytest.mark.parametrize("order", [("bare", "grounded"), ("grounded", "bare")])
 def test_contexts_of_two_runs_are_compared_whichever_is_given_first(tmp_path: Path, order: tuple[str, str]) -> None:
     contexts = {"bare": ("none", "distractor"), "grounded": ("kprag",)}
-    runs = [write_run(tmp_path / name, under(*contexts[name])) for name in order]
-    found = summarise(runs).contrasts
+    found = report(*(write_run(tmp_path / name, under(*contexts[name])) for name in order))
     assert sorted(contexts_of(found)) == ["distractor < kprag", "none < distractor", "none < kprag"]
-    assert {each.held["run"] for each in found} == {"bare", "bare, grounded"}
+    assert {row.factors["run"] for row in changes(found)} == {"bare", "bare, grounded"}
 
 
 def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / f"{k}", under("none", "kprag:retrieved"), knowledge={"k": k}) for k in (3, 5)]
-    notes = {each.held["context"]: each.note for each in summarise(runs).contrasts if each.factor == "run"}
+    notes = {row.factors["context"]: row.note for row in changes(report(*runs), factor="run")}
     assert notes == {"none": "", "kprag:retrieved": "the runs laid other knowledge beside the questions"}
     bare = write_run(tmp_path / "none", under("none"), knowledge={})
     apart = [bare, write_run(tmp_path / "kprag", under("kprag"), knowledge={"k": 3})]
-    assert [each.note for each in summarise(apart).contrasts] == [""], "where nothing lay nothing differs"
+    assert change(report(*apart)).note == "", "where nothing lay nothing differs"
     same = [write_run(tmp_path / name, under("kprag"), knowledge={"k": 3}) for name in "ab"]
-    assert [each.note for each in summarise(same).contrasts] == [""]
+    assert change(report(*same)).note == ""
     told = [write_run(tmp_path / f"told {k}", under("caption"), knowledge={"k": k}) for k in (3, 5)]
-    assert [each.note for each in summarise(told).contrasts] == [""], "a caption is no knowledge"
+    assert change(report(*told)).note == "", "a caption is no knowledge"
 
 
 def test_contexts_stand_by_what_becomes_of_the_pictures_first(tmp_path: Path) -> None:
@@ -231,82 +246,7 @@ def test_contexts_stand_by_what_becomes_of_the_pictures_first(tmp_path: Path) ->
         "kprag",
         "oracle",
     )
-    run = write_run(tmp_path / "run", under(*sorted(names)))
-    summary = summarise([run])
-    assert [row.factors["context"] for row in summary.conditions] == [*names]
-    with_none = [pair for pair in contexts_of(summary.contrasts) if "none" in pair.split()]
+    found = report(write_run(tmp_path / "run", under(*sorted(names))))
+    assert [row.factors["context"] for row in scores(found)] == [*names]
+    with_none = [pair for pair in contexts_of(found) if "none" in pair.split()]
     assert with_none == [f"{name} < none" for name in names[:5]] + ["none < kprag", "none < oracle"]
-
-
-@pytest.mark.parametrize(("names", "said"), [
-    (["kprag:inline"], "kprag = its own knowledge points; …:inline = the model elaborates on the points before it answers"),
-    (["kprag:retrieved", "none"], "none = nothing; kprag:retrieved = looked-up points"),
-    (["hint:all", "hint:b", "hint:a"], "hint:KIND = its own hint of that kind; hint:all = all its hints"),
-    (["none", "oracle"], "none = nothing"),
-    (["no-picture", "caption"], "no-picture = nothing in place of its pictures; caption = their captions in place of its pictures"),
-    (["caption+kprag:inline", "none"], "caption = their captions in place of its pictures; kprag = its own knowledge points; none = nothing; …:inline = the model elaborates on the points before it answers"),
-    (["caption+hint:all"], "caption = their captions in place of its pictures; hint:all = all its hints"),
-    (["oracle"], ""),
-    (["none"], ""),
-])  # fmt: skip
-def test_the_legend_names_only_what_occurs(tmp_path: Path, names: list[str], said: str) -> None:
-    assert legend(tmp_path, *names) == said
-
-
-def legend(folder: Path, *names: str) -> str:
-    """What is said of contexts above the scores."""
-    lines = " ".join(" ".join(lines_of(write_run(folder / "run", under(*names, marks="1")))).split())
-    return "".join(
-        re.findall(r"without a judge\. Contexts \(what lies beside the question\): (.*?)\. Scores in percent", lines)
-    )
-
-
-def test_the_legend_names_everything_once(tmp_path: Path) -> None:
-    assert [part.partition(" = ")[0] for part in legend(tmp_path, *EVERY).split("; ")] == [
-        "none", "distractor", "kprag:retrieved", "kprag:mixed", "kprag", "hint:KIND", "hint:all",
-        "…:inline", "…:two-turn",
-    ]  # fmt: skip
-
-
-def test_main_contrasts_are_printed_first(tmp_path: Path) -> None:
-    contexts = ("none", "distractor", "kprag")
-    conditions = [Condition(context=name) for name in contexts]
-    dynamic = [Condition("dynamic", chain, name) for chain in ("blur", "pad") for name in contexts]
-    lines = lines_of(write_run(tmp_path / "both", grid(*conditions, *dynamic)))
-    within = ["none → distractor", "none → kprag", "distractor → kprag"]
-    chains = [f"standard → dynamic (chain {chain})" for chain in ("blur", "pad", "all")]
-    assert contrasts_in(lines) == [
-        *chains, "standard, direct", *within, "context distractor", *chains, "context kprag", *chains,
-        "dynamic blur", *within, "dynamic pad", *within, "dynamic all", *within,
-    ]  # fmt: skip
-    lines = lines_of(write_run(tmp_path / "one", grid(*conditions, *dynamic[:2])))
-    assert contrasts_in(lines) == [
-        "standard → dynamic (chain blur)", "standard, direct", *within,
-        "other conditions", "standard → dynamic (chain blur, context distractor)", "none → distractor (dynamic blur)",
-    ]  # fmt: skip
-
-
-def test_few_contrasts_need_no_headings(tmp_path: Path) -> None:
-    names = ("none", "kprag")
-    conditions = [*(Condition(context=name) for name in names), *(Condition("dynamic", "pad", name) for name in names)]
-    assert contrasts_in(lines_of(write_run(tmp_path / "run", grid(*conditions)))) == [
-        "standard → dynamic (chain pad)", "none → kprag (standard, direct)",
-        "standard → dynamic (chain pad, context kprag)", "none → kprag (dynamic pad)",
-    ]  # fmt: skip
-
-
-def grid(*conditions: Condition) -> list[Record]:
-    return [record for condition in conditions for record in answers("1100", condition)]
-
-
-def lines_of(run: RunFolder) -> list[str]:
-    print_summary(summarise([run]), out := io.StringIO())
-    return out.getvalue().splitlines()
-
-
-def contrasts_in(lines: list[str]) -> list[str]:
-    """The first column of the table of contrasts, with its headings."""
-    start = next(n for n, line in enumerate(lines) if line.startswith("Contrasts in points"))
-    rule = next(n for n, line in enumerate(lines) if n > start and "──" in line)
-    rows = lines[rule + 1 : next(n for n, line in enumerate(lines) if n > rule and not line.strip())]
-    return [re.split(r"  +", row.strip())[0] for row in rows]

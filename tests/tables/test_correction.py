@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from tables.making_runs import DYNAMIC, answer, answers, csv_rows, printed, write_run
+from tables.making_runs import DYNAMIC, answer, answers, csv_rows, lines_of, printed, score, scores, write_run
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition, Record
 from mmdyn.stats import Share
-from mmdyn.tables import Summary, measure, print_corrections, report, save_grading, write_csv
-from mmdyn.tables.correction import CorrectionRow
+from mmdyn.table import Corrected
+from mmdyn.tables import FORMATS, Report, Row, measure, report, save_grading, tabulate
 from mmdyn.work import JudgeEntry, RunFolder
 
 SCORER = "mdk12@3"
@@ -38,23 +38,33 @@ def marks_file(tmp_path: Path, *lines: Any) -> Path:
     return file
 
 
-def rows(summary: Summary) -> list[CorrectionRow]:
-    assert isinstance(summary.corrections, list)
-    return summary.corrections
+def rows(summary: Report) -> list[dict[str, Row]]:
+    """The figures of each condition, for each calibration."""
+    return [row for row in lines_of(summary, "corrected") if "score" in row]
+
+
+def width(row: Row) -> float:
+    assert row.ci95 and row.ci95[1] is not None
+    return row.ci95[1] - row.ci95[0]
 
 
 def test_rogan_gladen_beside_the_plain_score(tmp_path: Path) -> None:
     calibrate()
     summary = report(run_of(tmp_path), correct="rogan-gladen")
-    (row,), (plain,) = rows(summary), summary.conditions
-    assert (row.score, row.ci95, row.n) == (plain.score, plain.ci95, 40) == (0.6, plain.ci95, plain.n)
-    assert row.corrected == 0.5
-    assert (row.labels, row.scorer, row.calibration) == (40, SCORER, "marks.jsonl (abababab)")
+    (row,), plain = rows(summary), score(summary)
+    found, corrected = row["score"], row["corrected"]
+    assert (found.value, found.ci95, found.answers) == (plain.value, plain.ci95, 40) == (0.6, plain.ci95, plain.n)
+    assert (corrected.value, corrected.method) == (0.5, "Rogan-Gladen, interval of Lang and Reiczigel")
+    told = {"scorer": SCORER, "correction": "rogan-gladen", "calibration": "marks.jsonl (abababab)"}
+    assert row["marks"].value == 40 and told.items() <= corrected.factors.items()
+    (known,) = (row for row in lines_of(summary, "corrected") if "score" not in row)
     se, sp = (Share.of(np.arange(20) < part, np.arange(20)) for part in (18, 14))
-    assert se and sp and (row.sensitivity, row.specificity) == (se.rounded, sp.rounded)
-    assert row.corrected_ci95 and row.corrected_ci95[1] - row.corrected_ci95[0] > plain.ci95[1] - plain.ci95[0]
-    (read,) = json.loads(summary.to_json())["corrections"]
-    assert (read["corrected"], read["method"]) == (row.corrected, "Rogan-Gladen, interval of Lang and Reiczigel")
+    for name, share in (("sensitivity", se), ("specificity", sp)):
+        assert share and (known[name].value, known[name].ci95) == (share.value, (share.rounded.low, share.rounded.high))
+        assert (known[name].n, known[name].factors) == (20, told)
+    assert width(corrected) > width(plain)
+    parts = {part["kind"]: part["rows"] for part in json.loads(summary.to_json())["parts"]}
+    assert [row["value"] for row in parts["corrected"] if row["quantity"] == "corrected"] == [0.5]
 
 
 def test_each_calibration_of_the_scorer_in_force_gives_a_row(tmp_path: Path) -> None:
@@ -62,8 +72,10 @@ def test_each_calibration_of_the_scorer_in_force_gives_a_row(tmp_path: Path) -> 
     calibrate(20, 0, 0, 20, labels="cd")
     calibrate(10, 10, 10, 10, labels="ef")
     calibrate(scorer="mdk12@2", labels="aa")
-    found = [(row.calibration[-9:-1], row.corrected) for row in rows(report(run_of(tmp_path), correct="rogan-gladen"))]
-    assert found == [("abababab", 0.5), ("cdcdcdcd", 0.6), ("efefefef", None)]
+    found = [row["corrected"] for row in rows(report(run_of(tmp_path), correct="rogan-gladen"))]
+    names = [row.factors["calibration"][-9:-1] for row in found]
+    assert names == ["abababab", "cdcdcdcd", "efefefef"] and [row.value for row in found] == [0.5, 0.6, None]
+    assert found[2].note.endswith("tell right from wrong no better than chance")
 
 
 @pytest.mark.parametrize(("counts", "problem"), [
@@ -110,8 +122,8 @@ def test_graded_scores_are_refused_to_rogan_gladen(tmp_path: Path) -> None:
 def test_failed_answers_count_for_nothing_and_unparsed_ones_as_wrong(tmp_path: Path) -> None:
     calibrate(20, 0, 0, 20)
     summary = report(run_of(tmp_path, *answers("11ur0x")), correct="rogan-gladen")
-    (row,), (plain,) = rows(summary), summary.conditions
-    assert (row.n, row.score, row.corrected) == (5, 0.4, 0.4) == (plain.n, plain.score, 0.4)
+    (row,), plain = rows(summary), score(summary)
+    assert (row["score"].n, row["score"].value, row["corrected"].value) == (5, 0.4, 0.4) == (plain.n, plain.value, 0.4)
 
 
 def test_the_plain_score_is_the_reports_for_draws_groups_weights_and_chains(tmp_path: Path) -> None:
@@ -123,9 +135,23 @@ def test_the_plain_score_is_the_reports_for_draws_groups_weights_and_chains(tmp_
     ]  # fmt: skip
     calibrate()
     summary = report(run_of(tmp_path, *records), correct="rogan-gladen")
-    found = [(row.factors["chain"], row.score, row.ci95) for row in rows(summary)]
-    assert found == [(row.factors["chain"], row.score, row.ci95) for row in summary.conditions]
+    found = [(row["score"].factors["chain"], row["score"].value, row["score"].ci95) for row in rows(summary)]
+    assert found == [(row.factors["chain"], row.value, row.ci95) for row in scores(summary)]
     assert [chain for chain, *_ in found] == ["color", "pad", "all"]
+
+
+def test_marks_correct_the_reports_score_for_draws_weights_and_chains(tmp_path: Path) -> None:
+    """Where every answer is marked as it is scored the correction is the score itself, chain by chain and over all."""
+    records = [
+        answer(f"s{n}", float(n * draw % 3 > 0), Condition("dynamic", chain), draw=draw, weight=1 + n % 4)
+        for n in range(24)
+        for chain, draws in (("pad", 2), ("color", 3))
+        for draw in range(1 + n % draws) if chain == "pad" or n % 5
+    ]  # fmt: skip
+    lines = [{"key": record.key, "human": record.score.value if record.score else 0} for record in records]
+    found = rows(report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *lines)))
+    assert [row["score"].factors["chain"] for row in found] == ["color", "pad", "all"]
+    assert all(row["corrected"].value == pytest.approx(row["score"].value, abs=2e-6) for row in found)
 
 
 def test_ppi_by_key_and_by_name(tmp_path: Path) -> None:
@@ -136,10 +162,11 @@ def test_ppi_by_key_and_by_name(tmp_path: Path) -> None:
     summary = report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *named, *keyed))
     (row,) = rows(summary)
     power = (4.5 / 9 - 6 / 9 * 6.5 / 9) / (0.6 * 0.4)  # the covariance of scores and marks over the scores' variance
-    assert (row.n, row.score, row.labels, row.method) == (40, 0.6, 9, "PPI++ (lambda 0.08)")
-    assert row.power == pytest.approx(power, abs=1e-6)
-    assert row.corrected == pytest.approx(power * 0.6 + (6.5 - power * 6) / 9, abs=1e-6)
-    assert row.corrected_ci95 and row.corrected_ci95[1] - row.corrected_ci95[0] > row.ci95[1] - row.ci95[0]
+    plain, corrected = row["score"], row["corrected"]
+    assert (plain.n, plain.value, row["marks"].value, corrected.method) == (40, 0.6, 9, "PPI++ (lambda 0.08)")
+    assert row["power"].value == pytest.approx(power, abs=1e-6)
+    assert corrected.value == pytest.approx(power * 0.6 + (6.5 - power * 6) / 9, abs=1e-6)
+    assert width(corrected) > width(plain)
 
 
 def test_ppi_takes_graded_scores_and_corrects_each_condition_by_its_own_marks(tmp_path: Path) -> None:
@@ -148,10 +175,12 @@ def test_ppi_takes_graded_scores_and_corrects_each_condition_by_its_own_marks(tm
     lines = [{"sample": f"s{n}", "mode": "standard", "model": "m1", "human": 1} for n in range(10)]
     lines += [{"sample": "s1~pad~0", "mode": "dynamic", "human": 0}]
     found = rows(report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *lines)))
-    assert [(row.model, row.factors["variant"], row.labels, row.corrected) for row in found] == [
-        ("m1", "standard", 10, 1.0), ("m1", "dynamic", 1, None), ("m2", "standard", 0, None),
+    told = [row["corrected"] for row in found]
+    assert [(row.factors["model"], row.factors["variant"], row.value) for row in told] == [
+        ("m1", "standard", 1.0), ("m1", "dynamic", None), ("m2", "standard", None),
     ]  # fmt: skip
-    assert found[1].note == "fewer than two marked answers that do not belong together" and not found[0].note
+    assert [row["marks"].value for row in found] == [10, 1, 0]
+    assert told[1].note == "fewer than two marked answers that do not belong together" and not told[0].note
 
 
 @pytest.mark.parametrize(("lines", "problem"), [
@@ -176,7 +205,7 @@ def test_marks_of_answers_without_a_score_are_left_out(tmp_path: Path) -> None:
     records = [*answers("101x"), answer("s9", None, scored=False)]
     lines = [{"key": record.key, "human": 1} for record in records]
     (row,) = rows(report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *lines)))
-    assert (row.n, row.labels) == (3, 3)
+    assert (row["score"].n, row["marks"].value) == (3, 3)
 
 
 @pytest.mark.parametrize(("method", "labels", "problem"), [
@@ -197,28 +226,34 @@ def test_ppi_corrects_one_run_and_rogan_gladen_several(tmp_path: Path) -> None:
     calibrate(19, 1, 1, 19, scorer="strict@3")
     runs = [write_run(tmp_path / name, answers("110"), scorer=f"{name}@3") for name in ("mdk12", "strict")]
     found = rows(report(*runs, correct="rogan-gladen"))
-    assert [(row.run, row.scorer) for row in found] == [("mdk12", "mdk12@3"), ("strict", "strict@3")]
+    places = [row["corrected"].factors for row in found]
+    assert [(place["run"], place["scorer"]) for place in places] == [("mdk12", "mdk12@3"), ("strict", "strict@3")]
     with pytest.raises(UserError, match=r"ppi\+\+ corrects one run"):
         report(*runs, correct="ppi++", labels=marks_file(tmp_path, {"key": "k", "human": 1}))
 
 
 def test_the_table_and_the_csv_file(tmp_path: Path) -> None:
     calibrate()
-    summary = report(run_of(tmp_path, *answers(VALUES), *answers(VALUES, DYNAMIC)), correct="rogan-gladen")
-    text = " ".join(printed(rows(summary), print_corrections))
-    assert "standard 60.0 [44.6, 73.7] 50.0 [" in text and "dynamic pad" in text
-    assert "method 1: Rogan-Gladen, interval of Lang and Reiczigel: mdk12@3 on marks.jsonl (abababab), sensitivity 90.0 [67.4, 99.7] of 20, specificity 70.0 [46.2, 87.4] of 20" in text  # fmt: skip
-    write_csv(summary, tmp_path / "out.csv")
-    first, second = csv_rows(tmp_path / "out.csv", "correction")
-    found = [first[name] for name in ("by", "value", "n", "estimate", "variant", "method")]
-    assert found == [SCORER, "marks.jsonl (abababab)", "40", "0.5", "standard", first["method"]]
-    assert first["method"] == "Rogan-Gladen, interval of Lang and Reiczigel" and second["variant"] == "dynamic"
+    run = run_of(tmp_path, *answers(VALUES), *answers(VALUES, DYNAMIC))
+    found = tabulate([run], [Corrected(method="rogan-gladen")])
+    text = " ".join(printed(found))
+    assert "(mdk12@3, rogan-gladen)" in text
+    for where in ("m1 exam standard", "m1 exam dynamic pad"):
+        assert f"{where} marks.jsonl (abababab) 60 [45, 74] 50 [13, 83] 40" in text
+    assert "90 [67, 100]" in text and "70 [46, 87]" in text
+    assert "Rogan-Gladen, interval of Lang and Reiczigel" in text
+    (tmp_path / "out.csv").write_text(FORMATS["csv"](found), "utf-8")
+    names = ("quantity", "variant", "scorer", "calibration", "value", "n")
+    told = [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "corrected")]
+    by = [SCORER, "marks.jsonl (abababab)"]
+    assert told[:2] == [["score", "standard", *by, "0.6", "40"], ["corrected", "standard", *by, "0.5", "40"]]
+    assert told[4][:2] == ["corrected", "dynamic"] and told[-1] == ["specificity", "", *by, "0.7", "20"]
 
 
 def test_a_table_of_marks_says_what_is_missing(tmp_path: Path) -> None:
     records = [*answers("1100"), *answers("1100", DYNAMIC)]
     lines = [{"sample": f"s0{n}", "mode": "standard", "human": n % 2} for n in range(4)]
-    summary = report(run_of(tmp_path, *records), correct="ppi++", labels=marks_file(tmp_path, *lines))
-    found = printed(rows(summary), print_corrections)
-    assert "method 1: PPI++ (lambda 0.00): mdk12@3 against people's marks of this run" in found
-    assert "method 2: ppi++: fewer than two marked answers that do not belong together" in found
+    given = [Corrected(method="ppi++", labels=str(marks_file(tmp_path, *lines)))]
+    text = " ".join(printed(tabulate([run_of(tmp_path, *records)], given)))
+    assert "PPI++ (lambda 0.00)" in text
+    assert "dynamic pad, mdk12@3, ppi++: fewer than two marked answers that do not belong together" in text

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tables.making_runs import DYNAMIC, answer, answers, csv_rows, printed, write_run
+from tables.making_runs import DYNAMIC, answer, answers, change, changes, rows, write_run
 
-from mmdyn.record import Condition, Contrast, Record, Reply
-from mmdyn.tables import print_summary, summarise, write_csv
-from mmdyn.tables.asked_side import AskedSideBuilder
+from mmdyn.record import Condition, Record, Reply
+from mmdyn.table import Paired
+from mmdyn.tables import Row, report, tabulate
+from mmdyn.tables.keys import NOT_GIVEN
 
 SHUFFLE = Condition("dynamic", "shuffle")
 KPRAG, INLINE = Condition(context="kprag"), Condition(context="kprag:inline")
 TOLD = {"kprag direct": "", "kprag:inline direct": "First elaborate."}
 
 
-def contrasts(folder: Path, *groups: list[Record], **config: Any) -> dict[str, Contrast]:
+def contrasts(folder: Path, *groups: list[Record], **config: Any) -> dict[str, Row]:
     """By chain or by the two sides."""
-    run = write_run(folder / "run", [record for group in groups for record in group], **config)
-    return {each.held.get("chain") or f"{each.a} {each.b}": each for each in summarise([run]).contrasts}
+    found = changes(report(write_run(folder / "run", [record for group in groups for record in group], **config)))
+    chains = [row.factors.get("chain", NOT_GIVEN) for row in found]
+    sides = [f"{row.factors['a']} {row.factors['b']}" for row in found]
+    return {two if chain == NOT_GIVEN else chain: row for chain, two, row in zip(chains, sides, found, strict=True)}
 
 
 def test_it_is_named_where_a_model_is_told_to_reply_in_other_words(tmp_path: Path) -> None:
@@ -45,24 +46,32 @@ def test_a_style_is_an_instruction_and_is_not_named_twice(tmp_path: Path) -> Non
 def test_runs_that_gave_one_name_two_meanings_are_told_apart(tmp_path: Path) -> None:
     older = write_run(tmp_path / "older", answers("10", KPRAG))
     newer = write_run(tmp_path / "newer", answers("11", KPRAG), instructions=TOLD)
-    assert [each.differs for each in summarise([older, newer]).contrasts] == [("instruction (not recorded)",)]
+    assert change(report(older, newer)).differs == ("instruction (not recorded)",)
     again = write_run(tmp_path / "again", answers("11", KPRAG))
-    assert [each.differs for each in summarise([older, again]).contrasts] == [()]
+    assert change(report(older, again)).differs == ()
 
 
 def test_forms_turns_and_pictures_are_those_of_the_records(tmp_path: Path) -> None:
+    """What a chain is there to change is not named: of shuffle the form, of pad the pictures."""
     standard = answers("1100", pictures="aa")
-    cases: list[tuple[list[Record], tuple[str, ...]]] = [
-        (answers("1000", DYNAMIC, pictures="aa"), ()),
-        (answers("1000", DYNAMIC, pictures="aa", task_type="true_false"), ("form",)),
-        (answers("1000", DYNAMIC, pictures="bb"), ("pictures",)),
-        (answers("1000", DYNAMIC, pictures="aa")[:3] + answers("...0", DYNAMIC, pictures=""), ("pictures",)),
-        (answers("1000", DYNAMIC), ()),
-        (answers("1000", DYNAMIC, expansion="xx", pictures="bb"), ("turns", "pictures")),
-        ([replace(one, reply=Reply("A", changed="smaller")) for one in answers("1000", DYNAMIC, pictures="aa")], ("pictures",)),
+    cases: list[tuple[Condition, dict[str, Any], tuple[str, ...]]] = [
+        (SHUFFLE, {"pictures": "aa"}, ()),
+        (SHUFFLE, {"pictures": "aa", "task_type": "true_false"}, ()),
+        (SHUFFLE, {"pictures": "bb"}, ("pictures",)),
+        (SHUFFLE, {}, ()),
+        (SHUFFLE, {"expansion": "xx", "pictures": "bb"}, ("turns", "pictures")),
+        (DYNAMIC, {"pictures": "bb"}, ()),
+        (DYNAMIC, {"pictures": "bb", "task_type": "true_false"}, ("form",)),
+        (Condition("dynamic", "shuffle+pad"), {"pictures": "bb", "task_type": "true_false"}, ()),
+        (Condition("dynamic", "of another program"), {"pictures": "bb", "task_type": "true_false"}, ("form", "pictures")),
     ]  # fmt: skip
-    for place, (dynamic, differs) in enumerate(cases):
-        assert contrasts(tmp_path / str(place), standard, dynamic)["pad"].differs == differs, place
+    for place, (condition, more, differs) in enumerate(cases):
+        (row,) = contrasts(tmp_path / str(place), standard, answers("1000", condition, **more)).values()
+        assert row.differs == differs, place
+    some = [*answers("100.", SHUFFLE, pictures="aa"), *answers("...0", SHUFFLE, pictures="")]
+    sent = [replace(one, reply=Reply("A", changed="smaller")) for one in answers("1000", SHUFFLE, pictures="aa")]
+    for name, dynamic in {"some": some, "sent": sent}.items():
+        assert contrasts(tmp_path / name, standard, dynamic)["shuffle"].differs == ("pictures",), name
 
 
 def test_what_only_one_side_answered_is_no_difference(tmp_path: Path) -> None:
@@ -70,9 +79,9 @@ def test_what_only_one_side_answered_is_no_difference(tmp_path: Path) -> None:
     condition = replace(DYNAMIC, context="kprag")
     first, second = {"draw": 0, "pictures": "aa"}, {"draw": 1, "pictures": "bb"}
 
-    def between(name: str, *groups: list[Record]) -> Contrast:
-        found = contrasts(tmp_path / name, *groups, instructions=TOLD).values()
-        return next(each for each in found if each.factor == "context")
+    def between(name: str, *groups: list[Record]) -> Row:
+        records = [record for group in groups for record in group]
+        return change(report(write_run(tmp_path / name, records, instructions=TOLD)), factor="context")
 
     whole_a, whole_b = (answers("10", one, **first) + answers("10", one, **second) for one in (DYNAMIC, condition))
     part_a, part_b = (answers("10", one, **first) + answers("1x", one, **second) for one in (DYNAMIC, condition))
@@ -104,38 +113,39 @@ def test_missing_variants_are_counted_by_cell(tmp_path: Path) -> None:
     records = [answer(f"p{n}", 1.0, fields=fields[n]) for n in (0, 1)]
     records += [answer(f"p{n}", 1.0, DYNAMIC, fields=fields[n]) for n in (0, 1)]
     records += [answer("p0", 1.0, SHUFFLE, fields=fields[0])]
-    summary = summarise([write_run(tmp_path / "run", records)], by=["grade"])
-    (pooled,) = (each for each in summary.contrasts if each.held["chain"] == "all")
-    assert {grade: cell["variants_left_out"] for grade, cell in pooled.by["grade"].items()} == {"7": 0, "8": 1}
-
-
-def test_both_stand_in_the_text_the_json_and_the_csv(tmp_path: Path) -> None:
-    converted = answers("0" * 12, DYNAMIC, pictures="bb", task_type="true_false")
-    records = [*answers("1" * 12, pictures="aa"), *converted, *answers("0.0", SHUFFLE, pictures="aa")]
-    summary = summarise([write_run(tmp_path / "run", records)])
-    lines = printed(summary)
-    (pooled,) = (line for line in lines if "(chain all)" in line)
-    assert pooled.split()[-5:] == ["12", "0", "10", "0", "1"], "n, left out, variants left out, failed, method"
-    assert any(
-        line.endswith("its sides differ in form and pictures, too") for line in lines if line.startswith("method")
-    )
-    print_summary(summary, out := io.StringIO())
-    assert "But its sides differ in form and pictures, too." in " ".join(out.getvalue().split())
-    read = {each["held"]["chain"]: each for each in json.loads(summary.to_json())["contrasts"]}
-    assert (read["all"]["differs"], read["all"]["variants_left_out"]) == (["form", "pictures"], 10)
-    assert (read["shuffle"]["differs"], read["shuffle"]["variants_left_out"]) == ([], 0)
-    write_csv(summary, tmp_path / "out.csv")
-    rows = {row["chain"]: row for row in csv_rows(tmp_path / "out.csv", "contrast")}
-    assert (rows["all"]["differs"], rows["all"]["variants_left_out"]) == ("form, pictures", "10")
+    pooled = changes(report(write_run(tmp_path / "run", records), by=["grade"]), by="grade", chain="all")
+    assert {row.factors["grade"]: row.variants_left_out for row in pooled} == {"7": 0, "8": 1}
 
 
 @pytest.mark.parametrize("size", [1, 1000])
-def test_many_parents_are_told_apart(size: int) -> None:
-    """A parent's code is not another's, however large both are."""
-    builders = [AskedSideBuilder() for _ in range(3)]
-    for parent in range(size):
-        for builder, pictures in zip(builders, (f"a{parent}", f"a{parent}", f"a{parent + 1}"), strict=True):
-            builder.add(parent, answer("p", 1.0, pictures=pictures))
-    one, same, other = (builder.finish() for builder in builders)
-    assert one.differing(same, variants=True) == one.differing(same, variants=False) == []
-    assert one.differing(other, variants=True) == one.differing(other, variants=False) == ["pictures"]
+def test_many_parents_are_told_apart(tmp_path: Path, size: int) -> None:
+    """A parent's pictures are not another's, however many there are."""
+    asked = [(Condition(), 0), (Condition("dynamic", "paraphrase"), 0), (SHUFFLE, 1)]
+    records = [
+        answer(f"p{n}", 1.0, condition, pictures=f"a{n + more}") for condition, more in asked for n in range(size)
+    ]
+    found = contrasts(tmp_path, records)
+    assert {chain: row.differs for chain, row in found.items()} == {
+        "paraphrase": (), "shuffle": ("pictures",), "all": ("pictures",)
+    }  # fmt: skip
+
+
+def test_a_question_does_not_lack_the_variants_of_another_set(tmp_path: Path) -> None:
+    """Of set other there are two draws of a chain; of group g the two sides are different questions."""
+    records = [*answers("11"), *answers("11", DYNAMIC)]
+    records += [
+        *answers("11", set="other"),
+        *(one for draw in (0, 1) for one in answers("11", SHUFFLE, set="other", draw=draw)),
+    ]
+    run = write_run(tmp_path / "run", records)
+    pooled = tabulate([run], [Paired(factor="variant", a="standard", b="dynamic")])
+    (row,) = rows(pooled, "paired", "difference")
+    assert (row.n, row.variants_left_out) == (4, 0)
+    groups = [
+        answer(f"{name}{n}", 1.0, fields={"language": name}, language=name, group=f"g{n}")
+        for name in ("en", "zh")
+        for n in range(3)
+    ]
+    paired = Paired(factor="language", a="en", b="zh", pair="group")
+    (row,) = rows(tabulate([write_run(tmp_path / "groups", groups)], [paired]), "paired", "difference")
+    assert (row.n, row.variants_left_out) == (3, 0)

@@ -146,7 +146,7 @@ def test_areas_of_models_are_compared_question_by_question(tmp_path: Path) -> No
         ("m1", "best"),
         ("m2", ""),
     ]
-    chart = table_charts(tabulate([curves_run(tmp_path / "b", *BLUR, *other)], [Curves()]))["curves"]
+    chart = table_charts(tabulate([curves_run(tmp_path / "b", *BLUR, *other)], [Curves()]).parts)["curves"]
     assert (chart.kind, chart.along, len(chart.points)) == ("line", "dose", 8)
     assert chart.points[1][:3] == ("m1, blur", "0.2", 75.0) and {point.series for point in chart.points} == {
         "m1, blur",

@@ -9,29 +9,27 @@ from typing import Any
 
 import msgspec
 import pytest
-from tables.making_runs import DYNAMIC, answer, answers, csv_rows, printed, write_run
+from tables.making_runs import DYNAMIC, answer, answers, csv_rows, lines_of, printed, write_run
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Record, Reply
+from mmdyn.table import ErrorCounts, ErrorKinds
 from mmdyn.tables import (
+    FORMATS,
     Design,
     ErrorLabel,
-    ErrorRow,
     Kind,
+    Row,
     Wrong,
-    count_errors,
     draw,
-    find_errors,
     keep_design,
     label_kind,
-    print_counts,
-    print_errors,
     report,
     survey,
-    write_csv,
+    tabulate,
 )
-from mmdyn.tables.wrong_answers import KINDS, ErrorCounts
+from mmdyn.tables.wrong_answers import KINDS
 from mmdyn.work import RunFolder, Store
 
 DESIGN = Design("judge", "0123abcd", {"votes": 1}, per=10, seed=0)
@@ -50,12 +48,20 @@ def label(run: RunFolder, kinds: dict[str, Sequence[Kind]], design: Design = DES
 
 
 def drawn_of(run: RunFolder, design: Design = DESIGN) -> list[Wrong]:
-    return draw(survey(run).wrong, design.per, design.seed)
+    return draw(survey(run), design.per, design.seed)
 
 
-def shares(row: ErrorRow) -> dict[str, float]:
-    assert row.kinds is not None
-    return {kind: rate.share for kind, rate in row.kinds.items() if rate.share}
+def errors(*runs: RunFolder, by: Sequence[str] = ()) -> list[dict[str, Row]]:
+    """The figures of each model by each judge, in all and broken down."""
+    return lines_of(tabulate(runs, [ErrorKinds(by=tuple(by))]), "errorkinds")
+
+
+def shares(row: dict[str, Row]) -> dict[str, float]:
+    return {kind: row[kind].value or 0.0 for kind in KINDS if row[kind].value}
+
+
+def counts(row: dict[str, Row], *names: str) -> list[float | None]:
+    return [row[name].value for name in names]
 
 
 def wrong(count: int, condition: Any = DYNAMIC, start: int = 0, **more: Any) -> Iterable[Record]:
@@ -68,27 +74,27 @@ def test_wrong_are_answers_below_full_marks_that_were_given(tmp_path: Path) -> N
     cut = {"cut": (0.0, "unparsed"), "cut and right": (1.0, "ok"), "cut and declined": (0.0, "refused")}
     records += [said(answer(name, value, status=status), finish="length") for name, (value, status) in cut.items()]
     run = write_run(tmp_path / "run", records)
-    found = survey(run)
-    kinds = {one.cluster[2]: one.decided for one in found.wrong}
-    assert kinds == {"s01": "", "s02": "", "half": "", "cut": "truncated", "void": "empty"}
-    assert (found.refused, found.unscored) == (Counter(m1=2), 1)
-    (row,) = count_errors(run, ["style"])
-    assert row.by == {"style": {"direct": ErrorCounts(11, 5, 1, 1, 2, 2, 1, 1)}} and row.to_label == 3
-    lines = printed([row], print_counts)
-    assert "m1 11 5 1 1 2 2 1 1" in lines and "The same by style (m1)" in lines
-    assert {"style asked wrong off empty unparsed refused failed unscored", "direct 11 5 1 1 2 2 1 1"} <= {*lines}
+    assert Counter(one.decided for one in survey(run)) == {"": 3, "truncated": 1, "empty": 1}
+    found = tabulate([run], [ErrorCounts(by=("style",))])
+    names = ("asked", "wrong", "truncated", "empty", "unparsed", "refused", "failed", "unscored")
+    whole, direct = lines_of(found, "errorcounts")
+    assert list(whole) == [*names] and counts(whole, *names) == counts(direct, *names) == [11, 5, 1, 1, 2, 2, 1, 1]
+    assert direct["asked"].factors == {"model": "m1", "subset": "style direct"}
+    lines = printed(found)
+    assert {f"model subset {' '.join(names)}", "m1 all 11 5 1 1 2 2 1 1"} <= {*lines}
+    assert "m1 style direct 11 5 1 1 2 2 1 1" in lines
 
 
 def test_each_stratum_has_as_many_drawn_and_a_larger_number_keeps_them(tmp_path: Path) -> None:
     records = [*wrong(30), *wrong(30, task_type="true_false", start=30), *wrong(30, answer("x", 0).condition)]
     records += [*wrong(4, model="m2")] + [said(answer(f"cut{n}", 0.0), finish="length") for n in range(9)]
     run = write_run(tmp_path / "run", records)
-    some, more, all_of = ([one.key for one in draw(survey(run).wrong, per, 0)] for per in (5, 12, 1000))
-    assert sorted(Counter(one.stratum for one in draw(survey(run).wrong, 5, 0)).values()) == [4, 5, 5, 5]
+    some, more, all_of = ([one.key for one in draw(survey(run), per, 0)] for per in (5, 12, 1000))
+    assert sorted(Counter(one.stratum for one in draw(survey(run), 5, 0)).values()) == [4, 5, 5, 5]
     assert len(some) == 19 and len(more) == 12 * 3 + 4 and len(all_of) == 94
     assert set(some) < set(more) < set(all_of)
-    assert some == [one.key for one in draw(reversed(survey(run).wrong), 5, 0)], "the records' order does not matter"
-    assert set(some) != {one.key for one in draw(survey(run).wrong, 5, 1)}
+    assert some == [one.key for one in draw(reversed(survey(run)), 5, 0)], "the records' order does not matter"
+    assert set(some) != {one.key for one in draw(survey(run), 5, 1)}
 
 
 def test_labels_stand_for_their_stratum(tmp_path: Path) -> None:
@@ -99,46 +105,58 @@ def test_labels_stand_for_their_stratum(tmp_path: Path) -> None:
     drawn = drawn_of(run)
     assert len(drawn) == 20
     label(run, {one.key: ("reasoning" if "dynamic" in one.stratum else "visual",) for one in drawn})
-    (row,) = find_errors({"": run}, ("variant", "task_type"))
-    assert (row.wrong, row.truncated, row.empty, row.drawn, row.labelled, row.refused) == (48, 8, 0, 20, 20, 1)
+    row, standard, dynamic, of_type = errors(run, by=("variant", "task_type"))
+    assert row["question"].n == 48
+    assert counts(row, "truncated", "empty", "drawn", "labelled", "refused") == [8, 0, 20, 20, 1]
     assert shares(row) == {"reasoning": 0.625, "visual": round(10 / 48, 6), "incomplete": round(8 / 48, 6)}
-    assert (list(row.kinds or ()), row.note, row.method) == (list(KINDS), "", "Wilson at effective n (stratified)")
-    assert (row.model, row.judge, row.id, row.per, row.seed) == ("m1", "judge", "0123abcd", 10, 0)
-    dynamic, standard = row.by["variant"]["dynamic"], row.by["variant"]["standard"]
-    assert (dynamic.wrong, dynamic.labelled, dynamic.kinds and dynamic.kinds["reasoning"].share) == (30, 10, 1.0)
-    assert (standard.wrong, standard.truncated, standard.kinds and standard.kinds["visual"].share) == (18, 8, 0.555556)
-    assert list(row.by["task_type"]) == ["single_choice"]
+    first = row["question"]
+    assert (list(row)[:5], first.note, first.method) == (list(KINDS), "", "Wilson at effective n (stratified)")
+    assert first.factors == {"model": "m1", "judge": "judge (0123abcd)", "subset": "all"}
+    answers_of = [one["question"].factors["subset"] for one in (standard, dynamic, of_type)]
+    assert answers_of == ["variant standard", "variant dynamic", "task_type single_choice"]
+    assert (dynamic["question"].n, *counts(dynamic, "labelled", "reasoning")) == (30, 10, 1.0)
+    assert (standard["question"].n, *counts(standard, "truncated", "visual")) == (18, 8, 0.555556)
+
+
+def test_where_chooses_answers(tmp_path: Path) -> None:
+    """What was drawn of a run is what it was, whichever answers a table is of."""
+    run = write_run(tmp_path / "run", [*wrong(30), *wrong(10, answer("x", 0).condition, start=40)])
+    label(run, {one.key: ("reasoning",) for one in drawn_of(run)})
+    (row,) = lines_of(tabulate([run], [ErrorKinds(where={"variant": ("standard",)})]), "errorkinds")
+    assert (row["reasoning"].n, *counts(row, "drawn", "labelled", "reasoning")) == (10, 10, 10, 1.0)
 
 
 def test_votes_that_differ_count_by_their_share(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(2)])
     one, other = (found.key for found in drawn_of(run))
     label(run, {one: ("question", "reasoning", "reasoning"), other: ("other", "other", "visual")})
-    (row,) = find_errors({"": run})
+    (row,) = errors(run)
     assert shares(row) == {"question": 0.166667, "reasoning": 0.333333, "visual": 0.166667, "other": 0.333333}
-    assert row.method == "Wilson"
+    assert row["question"].method == "Wilson"
 
 
 def test_what_is_not_labelled_is_said(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(10), *wrong(5, answer("x", 0).condition)])
     label(run, {one.key: ("reasoning",) for one in [one for one in drawn_of(run) if "dynamic" in one.stratum][:8]})
-    (row,) = find_errors({"": run})
-    assert (row.wrong, row.drawn, row.labelled) == (15, 15, 8) and shares(row) == {"reasoning": 1.0}
+    (row,) = errors(run)
+    assert (row["question"].n, *counts(row, "drawn", "labelled")) == (15, 15, 8) and shares(row) == {"reasoning": 1.0}
     missing = "7 of 15 drawn are not labelled yet: run the same `mmdyn errors` once more"
-    assert row.note == f"{missing}; 5 answers of strata without a label are left out"
+    assert row["question"].note == f"{missing}; 5 answers of strata without a label are left out"
     part = write_run(tmp_path / "part", [*wrong(3), *wrong(2, model="m2")])
     label(part, {drawn_of(part)[0].key: ("other",)})
-    _, bare = find_errors({"": part})
-    assert (bare.model, bare.kinds, bare.labelled, bare.method) == ("m2", None, 0, "")
+    _, bare = errors(part)
+    found = bare["question"]
+    assert (found.factors["model"], found.value, found.method) == ("m2", None, "") and counts(bare, "labelled") == [0]
 
 
 def test_a_judge_that_never_answered_leaves_no_row(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(3), said(answer("cut", 0.0), finish="length")])
     label(run, {})
-    assert find_errors({"": run}) == [] and b'"errors"' not in report(run).to_json()
+    assert errors(run) == [] and "Kinds of error" not in " ".join(printed(report(run)))
+    assert "no wrong answer has a label: `mmdyn errors" in " ".join(printed(tabulate([run], [ErrorKinds()])))
     cut = write_run(tmp_path / "cut", [said(answer("cut", 0.0), finish="length")])
     label(cut, {})
-    (row,) = find_errors({"": cut})
+    (row,) = errors(cut)
     assert shares(row) == {"incomplete": 1.0}, "nothing was drawn, so that no judge was needed"
 
 
@@ -148,27 +166,30 @@ def test_labels_outside_of_what_is_drawn_do_not_count(tmp_path: Path) -> None:
     wide, narrow = msgspec.structs.replace(DESIGN, per=30), msgspec.structs.replace(DESIGN, per=5)
     inside = {one.key for one in drawn_of(run, narrow)}
     label(run, {one.key: ("reasoning" if one.key in inside else "visual",) for one in drawn_of(run, wide)}, wide)
-    assert [row.labelled for row in find_errors({"": run})] == [30]
+    assert [counts(row, "labelled") for row in errors(run)] == [[30]]
     label(run, {}, narrow, time=2)
-    (row,) = find_errors({"": run})
-    assert (row.per, row.labelled, shares(row)) == (5, 5, {"reasoning": 1.0})
+    (row,) = errors(run)
+    assert (counts(row, "labelled"), shares(row)) == ([5], {"reasoning": 1.0})
 
 
 def test_each_judge_has_rows_of_its_own_and_other_runs_have_none(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", [*wrong(3), *wrong(2, model="m2"), *answers("11", model="m3")])
-    assert find_errors({"": run}) == []
+    run = write_run(tmp_path / "x", [*wrong(3), *wrong(2, model="m2"), *answers("11", model="m3")])
+    assert errors(run) == []
     label(run, {one.key: ("other",) for one in drawn_of(run)})
     second = Design("second", "f" * 8, None, per=1, seed=7)
     label(run, {drawn_of(run, second)[0].key: ("other",)}, second, time=2)
-    rows = find_errors({"x": run, "y": write_run(tmp_path / "other", [*wrong(3)])})
-    assert [(row.run, row.judge, row.model, row.labelled) for row in rows] == [
-        ("x", "judge", "m1", 3), ("x", "judge", "m2", 2), ("x", "second", "m1", 1), ("x", "second", "m2", 0)
+    rows = errors(run, write_run(tmp_path / "y", [*wrong(3)]))
+    assert [(*row["other"].factors.values(), *counts(row, "labelled")) for row in rows] == [
+        ("x", "m1", "judge (0123abcd)", "all", 3), ("x", "m2", "judge (0123abcd)", "all", 2),
+        ("x", "m1", "second (ffffffff)", "all", 1), ("x", "m2", "second (ffffffff)", "all", 0),
     ]  # fmt: skip
+    (own, _) = lines_of(tabulate([run], [ErrorKinds(judge="f" * 8)]), "errorkinds")
+    assert own["other"].factors["judge"] == "second (ffffffff)"
 
 
 def test_a_field_that_no_record_has(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(3, fields={"subject": "physics"})])
-    says = r"no record has a field 'subjet' \(did you mean 'subject'\?\): break down by chain"
+    says = r"no record has a field 'subjet' \(did you mean 'subject'\?\): break down by .*, subject, "
     with pytest.raises(UserError, match=says):
         survey(run, ("subjet",))
 
@@ -179,28 +200,31 @@ def test_a_label_that_cannot_be_read(tmp_path: Path) -> None:
         keep_design(store, DESIGN, 1)
         store.put(label_kind(DESIGN.id), drawn_of(run)[0].key, b'{"votes": ["maths"]}')
     with pytest.raises(InputError, match="holds a label that cannot be read"):
-        find_errors({"": run})
+        errors(run)
 
 
 def test_a_report_has_them_where_there_are_labels(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(4, fields={"subject": "=physics"})])
-    assert b'"errors"' not in report(run).to_json()
+    assert report(run).rows("errorkinds") == []
     label(run, {one.key: ("reasoning",) for one in drawn_of(run)})
-    summary = report(run, by=["subject"])
-    assert isinstance(summary.errors, list) and shares(summary.errors[0]) == {"reasoning": 1.0}
-    write_csv(summary, tmp_path / "out.csv")
-    rows = csv_rows(tmp_path / "out.csv", "error")
-    assert [(row["by"], row["value"], row["factor"], row["estimate"], row["n"]) for row in rows if row["factor"] in KINDS[:2]] == [
-        ("", "", "question", "0.0", "4"), ("", "", "reasoning", "1.0", "4"),
-        ("subject", "'=physics", "question", "0.0", "4"), ("subject", "'=physics", "reasoning", "1.0", "4"),
+    found = report(run, by=["subject"])
+    assert shares(lines_of(found, "errorkinds")[0]) == {"reasoning": 1.0}
+    (tmp_path / "out.csv").write_text(FORMATS["csv"](found), "utf-8")
+    rows = csv_rows(tmp_path / "out.csv", "errorkinds")
+    told = [(row["subset"], row["quantity"], row["value"], row["n"]) for row in rows if row["quantity"] in KINDS[:2]]
+    assert told == [
+        ("all", "question", "0.0", "4"), ("all", "reasoning", "1.0", "4"),
+        ("subject =physics", "question", "0.0", "4"), ("subject =physics", "reasoning", "1.0", "4"),
     ]  # fmt: skip
 
 
 def test_what_is_printed(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(4), said(answer("cut", 0.0), finish="length")])
     label(run, {one.key: ("reasoning",) for one in drawn_of(run)})
-    lines = printed(find_errors({"": run}, ("variant",)), print_errors)
-    (row,) = (line for line in lines if line.startswith("judge (0123abcd) "))
-    assert "80.0 [37.6, 96.4]" in row and row.endswith("20.0 [3.6, 62.4] 0.0 [0.0, 43.4] 5 1 0 4 1")
-    assert any(line.startswith("standard 0.0 [") for line in lines)
-    assert printed([], print_errors) == ["Kinds of error: no answer is wrong."]
+    lines = printed(tabulate([run], [ErrorKinds(by=("variant",))]))
+    text = " ".join(lines)
+    assert "m1 judge (0123abcd) all 0 [0, 43] 80 [38, 96]" in text and "20 [4, 62]" in text
+    assert any(line.startswith("m1 judge (0123abcd) variant standard 0 [") for line in lines)
+    assert "n counts wrong answers" in text
+    right = tabulate([write_run(tmp_path / "right", answers("11"))], [ErrorKinds()])
+    assert "no answer that is scored is wrong" in printed(right)

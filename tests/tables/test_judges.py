@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables.making_runs import DYNAMIC, answers, csv_rows, printed, write_run
+from tables.making_runs import DYNAMIC, answers, csv_rows, lines_of, printed, write_run
 
 from making import choice
 from mmdyn.data import Dropped, Origin, SampleSet, SetWriter
 from mmdyn.sample import Variant, Verdict
 from mmdyn.stats import Share
-from mmdyn.tables import RULES_MEASURED, Calibration, Summary, judge_id, save, summarise, write_csv
+from mmdyn.table import MeaningJudges
+from mmdyn.tables import FORMATS, RULES_MEASURED, Calibration, Report, Row, judge_id, report, save, tabulate
 from mmdyn.work import RunFolder, SetEntry
 
 IDENTITY: Any = {"model": "m", "votes": 1}
@@ -34,10 +35,20 @@ def dynamic(folder: Path, kept: int = 3, verdict: Verdict = KEPT, dropped: int =
     return SampleSet(folder)
 
 
-def reported(folder: Path, *sets: SampleSet) -> Summary:
+def reported(folder: Path, *sets: SampleSet) -> Report:
     entries = tuple(SetEntry(each.name, "exam", str(each.folder), each.manifest.digest) for each in sets)
     sets_of_run = (SetEntry("exam", "exam", "sets/exam", "d0"), *entries)
-    return summarise([write_run(folder, [*answers("110"), *answers("100", DYNAMIC)], sets=sets_of_run)])
+    return report(write_run(folder, [*answers("110"), *answers("100", DYNAMIC)], sets=sets_of_run))
+
+
+def outcomes(found: Report) -> dict[str, Row]:
+    """What became of the variants of the one set."""
+    (row,) = (row for row in lines_of(found, "meaningjudges") if "kept" in row)
+    return row
+
+
+def counts_of(row: dict[str, Row]) -> list[float | None]:
+    return [row[name].value for name in ("kept", "rejected", "redrawn", "unjudged")]
 
 
 def measured(file: str, labels: str, identity: Any = IDENTITY) -> Calibration:
@@ -49,49 +60,53 @@ def measured(file: str, labels: str, identity: Any = IDENTITY) -> Calibration:
 
 
 def test_who_judged_how_many_and_that_it_was_never_calibrated(tmp_path: Path) -> None:
-    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
-    (row,) = summary.judges
-    assert (row.set, row.judge, row.id) == ("exam-dynamic", "someone", judge_id(IDENTITY))
-    assert (row.kept, row.rejected, row.redrawn, row.unjudged, row.calibrations) == (3, 1, 1, 0, [])
-    text = " ".join(printed(summary))
+    found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
+    (row,) = lines_of(found, "meaningjudges")
+    who = f"someone {judge_id(IDENTITY)}"
+    assert row["kept"].factors == {"set": "exam-dynamic", "judge": who} and counts_of(row) == [3, 1, 1, 0]
+    text = " ".join(printed(found))
+    assert f"exam-dynamic {who} 3 1 1 0" in text
     assert (
-        f"exam-dynamic: judged by someone ({row.id}): 3 variants kept, 1 rejected, 1 more attempts rejected and drawn"
-        " again. The judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and run `mmdyn"
-        " judge --calibrate LABELLED` with the --judge and --votes that the set was made with." in text
+        f"exam-dynamic, {who}: the judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and"
+        " run `mmdyn judge --calibrate LABELLED` with the --judge and --votes that the set was made with" in text
     )
-    assert "labelled pairs:" not in text
 
 
 def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
     save(measured("texts.jsonl", "ab"))
     save(measured("sheet.jsonl", "cd"))
     save(measured("other.jsonl", "ab", {"model": "m", "votes": 3}))
-    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
-    (row,) = summary.judges
-    found = [(found.file, found.n, found.failed) for found in row.calibrations]
-    assert found == [("texts.jsonl", 60, 2), ("sheet.jsonl", 60, 2)]
-    assert row.note == "" and row.calibrations[0].recall == Share(0.666667, 0.1, 0.9, 30)
-    lines = printed(summary)
-    numbers = "60 2 75.0 [50.0, 87.5] of 20 66.7 [10.0, 90.0] of 30 no such pair"
-    assert f"texts.jsonl (abababab) {numbers}" in lines
-    assert f"sheet.jsonl (cdcdcdcd), labels taken as independent {numbers}" in lines, "measured by an older program"
-    assert any(line.startswith("Judges on labelled pairs: how well they reject changed questions") for line in lines)
+    found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
+    whole, texts, sheet = lines_of(found, "meaningjudges")
+    assert whole["kept"].note == ""
+    names = [row["recall"].factors["calibration"] for row in (texts, sheet)]
+    assert names == ["texts.jsonl (abababab)", "sheet.jsonl (cdcdcdcd)"] and list(texts) == ["precision", "recall"]
+    recall = texts["recall"]
+    assert (recall.value, recall.ci95, recall.n, recall.failed) == (0.666667, (0.1, 0.9), 30, 2)
+    assert recall.method == "Agresti-Coull over questions"
+    assert sheet["recall"].method == "Wilson, labels taken as independent", "measured by an older program"
+    lines = printed(tabulate([RunFolder(tmp_path / "run")], [MeaningJudges()]))
+    assert any("texts.jsonl (abababab) 75 [50, 88] 67 [10, 90] 30" in line for line in lines)
+    assert "n counts labelled pairs" in " ".join(lines)
     assert not any("never calibrated" in line or "other.jsonl" in line for line in lines)
 
 
 def test_json_and_csv_have_the_same(tmp_path: Path) -> None:
     save(measured("=texts.jsonl", "ab"))
-    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
-    (row,) = json.loads(summary.to_json())["judges"]
-    assert row["calibrations"][0]["precision"] == {"value": 0.75, "low": 0.5, "high": 0.875, "n": 20, "effective": 0.0}
-    assert row["calibrations"][0]["identity"] == IDENTITY
-    write_csv(summary, tmp_path / "out.csv")
-    names = ("model", "by", "value", "n", "left_out", "estimate", "low")
+    found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
+    (part,) = (part for part in json.loads(found.to_json())["parts"] if part["kind"] == "meaningjudges")
+    (precision,) = (row for row in part["rows"] if row["quantity"] == "precision")
+    assert (precision["value"], precision["ci95"], precision["n"]) == (0.75, [0.5, 0.875], 20)
+    (tmp_path / "out.csv").write_text(FORMATS["csv"](found), "utf-8")
+    names = ("judge", "calibration", "quantity", "value", "n", "low")
     who, file = f"someone {judge_id(IDENTITY)}", "'=texts.jsonl (abababab)"
-    assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "meaning_judge")] == [
-        [who, "", "", "4", "1", "", ""],
-        [who, "precision", file, "20", "", "0.75", "0.5"],
-        [who, "recall", file, "30", "", "0.666667", "0.1"],
+    assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "meaningjudges")] == [
+        [who, "", "kept", "3", "0", ""],
+        [who, "", "rejected", "1", "0", ""],
+        [who, "", "redrawn", "1", "0", ""],
+        [who, "", "unjudged", "0", "0", ""],
+        [who, file, "precision", "0.75", "20", "0.5"],
+        [who, file, "recall", "0.666667", "30", "0.1"],
     ]
 
 
@@ -102,18 +117,20 @@ def test_equal_runs_give_equal_bytes_wherever_they_lie(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("made", "judge", "counts", "note"), [
-    ({"verdict": Verdict("unjudged"), "dropped": 0}, ("", ""), (0, 0, 0, 3), ""),
-    ({"judge": IDENTITY, "kept": 0}, ("someone", judge_id(IDENTITY)), (0, 1, 1, 0), ""),
-    ({"command": "mmdyn data sample"}, ("someone", ""), (3, 1, 1, 0), "a set that `mmdyn data sample` made does not say which judge that was"),
+    ({"verdict": Verdict("unjudged"), "dropped": 0}, None, [0, 0, 0, 3], "nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same"),
+    ({"judge": IDENTITY, "kept": 0}, f"someone {judge_id(IDENTITY)}", [0, 1, 1, 0], "the judge was never calibrated"),
+    ({"judge": IDENTITY, "kept": 0, "dropped": 0}, None, [0, 0, 0, 0], "no variant came out"),
+    ({"command": "mmdyn data sample"}, "someone", [3, 1, 1, 0], "a set that `mmdyn data sample` made does not say which judge that was"),
 ])  # fmt: skip
 def test_as_much_is_said_as_the_set_says(tmp_path: Path, made: Any, judge: Any, counts: Any, note: str) -> None:
-    """Nobody judged it; its judge kept nothing, and is named by what it rejected; it is a sample of a set."""
-    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", **made))
-    (row,) = summary.judges
-    assert ((row.judge, row.id), (row.kept, row.rejected, row.redrawn, row.unjudged)) == (judge, counts)
-    assert row.note.startswith(note)
-    nobody = "exam-dynamic: nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same."
-    assert (nobody in printed(summary)) is (judge == ("", ""))
+    """Nobody judged it; its judge kept nothing, and is named by what it rejected; nothing came out; it is a sample of a
+    set."""
+    found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", **made))
+    row = outcomes(found)
+    assert (row["kept"].factors.get("judge"), counts_of(row)) == (judge, counts)
+    assert row["kept"].note.startswith(note)
+    where = ", ".join(filter(None, ("exam-dynamic", judge)))
+    assert f"{where}: {note}" in " ".join(printed(found))
 
 
 def test_a_set_that_is_gone_or_another_spoils_no_report(tmp_path: Path) -> None:
@@ -121,47 +138,43 @@ def test_a_set_that_is_gone_or_another_spoils_no_report(tmp_path: Path) -> None:
     reported(tmp_path / "run", made)
     run = RunFolder(tmp_path / "run")
     shutil.move(made.folder, tmp_path / "away")
-    (row,) = summarise([run]).judges
+    row = outcomes(report(run))
     moved = f"the set that was asked does not lie in {made.folder} any more, so nothing is known of its judge"
-    assert (row.judge, row.note) == ("", moved)
-    assert f"exam-dynamic: {moved}." in " ".join(printed(summarise([run])))
+    assert (list(row), row["kept"].value, row["kept"].note) == (["kept"], None, moved)
+    assert row["kept"].factors == {"set": "exam-dynamic"}
+    assert f"exam-dynamic: {moved}".replace(" ", "") in "".join(printed(report(run))).replace(" ", "")
     dynamic(made.folder, kept=5, judge=IDENTITY)
-    assert [found.note for found in summarise([run]).judges] == [moved]
+    assert outcomes(report(run))["kept"].note == moved
     (made.folder / "set.json").write_text("{", "utf-8")
-    (row,) = summarise([run]).judges
-    assert row.note.startswith(str(made.folder / "set.json"))
+    assert outcomes(report(run))["kept"].note.startswith(str(made.folder / "set.json"))
 
 
 def test_a_damaged_calibration_is_noted(tmp_path: Path) -> None:
     file, _ = save(measured("texts.jsonl", "ab"))
     file.write_text("{}", "utf-8")
-    (row,) = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY)).judges
-    assert (row.judge, row.kept, row.calibrations) == ("someone", 3, [])
-    assert row.note.startswith(f"{file} cannot be read")
+    found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
+    row = outcomes(found)
+    assert row["kept"].value == 3 and len(lines_of(found, "meaningjudges")) == 1
+    assert row["kept"].note.startswith(f"{file} cannot be read")
 
 
 def test_rules_that_judged_alone_are_called_a_sieve(tmp_path: Path) -> None:
     by_rules = Verdict("kept", "embedded:none", "", 0.75)
-    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", verdict=by_rules, dropped=0, judge=IDENTITY))
-    (row,) = summary.judges
-    assert row.judge == "embedded:none" and row.rules == RULES_MEASURED and row.note
-    text = " ".join(printed(summary))
-    assert (
-        ". No model judged the variants, and rules and embeddings are a sieve: on 240 exam pairs that it was not made on, "
-        in text
-    )
+    found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", verdict=by_rules, dropped=0, judge=IDENTITY))
+    row = outcomes(found)["kept"]
+    assert row.factors["judge"].startswith("embedded:none ") and row.note.endswith(f"; {RULES_MEASURED}")
+    text = " ".join(printed(found))
+    assert "; no model judged the variants, and rules and embeddings are a sieve: on 240 exam pairs" in text
     assert "the embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; " in text
-    (other,) = reported(tmp_path / "other", dynamic(tmp_path / "model", judge=IDENTITY)).judges
-    assert other.judge == "someone" and other.rules == ""
+    other = outcomes(reported(tmp_path / "other", dynamic(tmp_path / "model", judge=IDENTITY)))["kept"]
+    assert other.factors["judge"].startswith("someone ") and RULES_MEASURED not in other.note
 
 
-def test_several_runs_name_theirs_and_a_judge_is_listed_once(tmp_path: Path) -> None:
+def test_several_runs_name_theirs(tmp_path: Path) -> None:
     save(measured("texts.jsonl", "ab"))
     made = dynamic(tmp_path / "dynamic", judge=IDENTITY)
     for name in ("before", "after"):
         reported(tmp_path / name, made)
-    summary = summarise([RunFolder(tmp_path / name) for name in ("before", "after")])
-    lines = printed(summary)
-    assert [row.run for row in summary.judges] == ["before", "after"]
-    assert any(line.startswith("before, exam-dynamic: judged by someone") for line in lines)
-    assert sum(line.startswith("texts.jsonl") for line in lines) == 1
+    found = report(tmp_path / "before", tmp_path / "after")
+    assert [row.factors["run"] for row in found.rows("meaningjudges", "kept")] == ["before", "after"]
+    assert [row.factors["run"] for row in found.rows("meaningjudges", "recall")] == ["before", "after"]

@@ -50,9 +50,9 @@ def test_what_is_wanting_adds_up_to_what_is_wrong(tmp_path: Path) -> None:
     }
     seeing = of(found, "want of seeing", "of all questions")
     ends = paired_difference(np.array([0.0] * 16 + [1.0] * 4), np.ones(20), np.arange(20)).ci95
-    assert seeing.ci95 == pytest.approx(ends, abs=1e-6) and (seeing.n, seeing.left_out, seeing.p) == (20, 0, 0.125)
+    assert seeing.ci95 == pytest.approx(ends, abs=1e-6) and (seeing.n, seeing.left_out, seeing.p) == (20, 0, 0.0625)
     share = of(found, "want of seeing", "of wrong answers")
-    assert share.ci95 == (-0.005198, 0.888327), "four of 20 may be none (p = 0.125), and so may the share of twelve"
+    assert share.ci95 == (-0.005198, 0.888327), "four of 20 may be none (p = 0.0625), and so may the share of twelve"
     assert any(note.startswith("assumes that a caption gives what seeing gives and no more") for note in found.notes)
 
 

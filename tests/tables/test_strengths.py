@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tables.making_runs import SETS, answers, csv_rows, printed, write_run
+from tables.making_runs import SETS, answers, changes, csv_rows, printed, write_run
 
 from mmdyn.data import WEAKNESS, ChainStrength
 from mmdyn.record import Condition
-from mmdyn.tables import Summary, summarise, write_csv
+from mmdyn.tables import FORMATS, Report, report
 from mmdyn.work import SetEntry
 
 STRENGTHS = {
@@ -19,36 +19,38 @@ STRENGTHS = {
 }
 
 
-def reported(folder: Path) -> Summary:
+def reported(folder: Path) -> Report:
     entry = SetEntry("exam-dynamic", "exam", "sets/exam-dynamic", "d1", strength=STRENGTHS)
     records = [*answers("1111111111")]
     for chain in STRENGTHS:
         records += answers("1100000011", Condition("dynamic", chain))
-    return summarise([write_run(folder, records, sets=(SETS[0], entry))])
+    return report(write_run(folder, records, sets=(SETS[0], entry)))
 
 
 def test_a_weak_chain_is_called_so_beside_its_drop(tmp_path: Path) -> None:
     summary = reported(tmp_path / "run")
-    notes = {row.held["chain"]: row.note for row in summary.contrasts if row.factor == "variant"}
+    notes = {row.factors["chain"]: row.note for row in changes(summary)}
     assert "weak" not in notes["color"] and notes["substitute"] == "weak variants (substitute)"
     assert notes["all"] == "weak variants (pad, substitute)"
     lines = printed(summary)
-    assert any("weak variants (pad" in line for line in lines if line.startswith("method "))
-    assert "color 0.0 % 0.30 - 0.50 10" in lines and "pad (weak) 0.0 % 0.99 - - 10" in lines
-    assert "substitute (weak) 1.7 % - 0.04 - 10" in lines
-    assert f"weak: {WEAKNESS}." in lines
+    assert any("weak variants (pad, substitute)" in line for line in lines)
+    assert "exam-dynamic color 0.0 0.30 0.50 - 10" in lines and "exam-dynamic pad 0.0 0.99 - - 10" in lines
+    assert "exam-dynamic substitute 1.7 - - 0.04 10" in lines
+    assert f"exam-dynamic, pad; exam-dynamic, substitute: {WEAKNESS}" in " ".join(lines)
+    assert "n counts variants" in " ".join(lines)
 
 
 def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
     summary = reported(tmp_path / "run")
-    rows = json.loads(summary.to_json())["strengths"]
-    assert rows[2] == {
-        "run": "", "set": "exam-dynamic", "chain": "substitute", "n": 10, "tokens": 0.0171, "ssim": None,
-        "distance": 0.04, "legibility": None, "weak": True,
-    }  # fmt: skip
-    write_csv(summary, tmp_path / "out.csv")
-    names = ("chain", "by", "estimate", "n", "note")
-    assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "strength")] == [
+    (part,) = (part for part in json.loads(summary.to_json())["parts"] if part["kind"] == "strengths")
+    found = [row for row in part["rows"] if row["factors"] == {"set": "exam-dynamic", "chain": "substitute"}]
+    assert [(row["quantity"], row["value"], row["n"]) for row in found] == [
+        ("tokens", 0.0171, 10),
+        ("distance", 0.04, 10),
+    ]
+    (tmp_path / "out.csv").write_text(FORMATS["csv"](summary), "utf-8")
+    names = ("chain", "quantity", "value", "n", "note")
+    assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "strengths")] == [
         ["color", "tokens", "0.0", "10", ""],
         ["color", "ssim", "0.3", "10", ""],
         ["color", "legibility", "0.5", "10", ""],
@@ -60,6 +62,6 @@ def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
 
 
 def test_a_set_that_was_not_measured_is_not_weak(tmp_path: Path) -> None:
-    summary = summarise([write_run(tmp_path / "run", [*answers("1"), *answers("0", Condition("dynamic", "pad"))])])
-    assert summary.strengths == []
+    summary = report(write_run(tmp_path / "run", [*answers("1"), *answers("0", Condition("dynamic", "pad"))]))
+    assert summary.rows("strengths") == []
     assert not any("weak" in line or "Strength" in line for line in printed(summary))

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 from tables.making_counts import Cell, counted, counted_run
-from tables.making_runs import CHEAP, answer, answers, judged_run, write_run
+from tables.making_runs import CHEAP, DYNAMIC, STANDARD, answer, answers, judged_run, write_run
 
 from making import choice, open_ended
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.record import Condition, Judgement, Record, Reply, Usage
 from mmdyn.stats import holm, mean_score, paired_difference, wilson
-from mmdyn.table import Gap, Leaderboard, Paired, Part, Pivot, Ranking, Spread, Trend
+from mmdyn.table import Contrasts, Gap, Leaderboard, Paired, Part, Pivot, Ranking, Scores, Spread, Trend
 from mmdyn.tables import Row, TablePart, tabulate
 from mmdyn.work import RunFolder
 
@@ -106,9 +106,9 @@ def test_chains_draws_and_epochs_of_a_question_are_averaged_first(tmp_path: Path
         answer("q", 0.0, pad),
     ]
     run = write_run(tmp_path / "run", records)
-    assert cells(table(Pivot(by=("model",)), run)) == {("m1",): (0.375, 2)}
+    assert cells(table(Pivot(by=("model",)), run)) == {("m1",): (0.625, 2)}, "both chains weigh the same"
     found = cells(table(Pivot(by=("model", "chain")), run))
-    assert found == {("m1", "blur"): (1.0, 1), ("m1", "pad"): (0.25, 2), ("m1", "all"): (0.375, 2)}
+    assert found == {("m1", "blur"): (1.0, 1), ("m1", "pad"): (0.25, 2), ("m1", "all"): (0.625, 2)}
 
 
 def test_where_keeps_records_and_says_what_there_is_instead(run: RunFolder) -> None:
@@ -121,6 +121,7 @@ def test_where_keeps_records_and_says_what_there_is_instead(run: RunFolder) -> N
 
 @pytest.mark.parametrize(("part", "says"), [
     (Pivot(by=("dificulty",)), r"no record has a field 'dificulty' \(did you mean 'difficulty'\?\): break down by answer_position, chain"),
+    (Contrasts(by="dificulty"), r"no record has a field 'dificulty' \(did you mean 'difficulty'\?\): break down by answer_position, chain"),
     (Pivot(by=("model",), measure="scor"), r"there is no measure 'scor' \(did you mean 'score'\?\): give one of score, pass_rate"),
     (Trend(factor="subject"), r"a trend needs numbers, and subject has none \(art, math\): name a factor that has some"),
 ])  # fmt: skip
@@ -129,10 +130,14 @@ def test_a_mistake_is_a_sentence(run: RunFolder, part: Part, says: str) -> None:
         tabulate([run], [part])
 
 
-def test_a_factor_of_too_many_values_is_refused(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", [answer(f"p{n}", 1.0, fields={"page": n}) for n in range(1001)])
+@pytest.mark.parametrize("part", [Pivot(by=("page",)), Scores(by="page"), Contrasts(by="page")])
+def test_a_factor_of_too_many_values_is_refused(tmp_path: Path, part: Part) -> None:
+    run = write_run(
+        tmp_path / "run",
+        [answer(f"p{n}", 1.0, asked, fields={"page": n}) for n in range(1001) for asked in (STANDARD, DYNAMIC)],
+    )
     with pytest.raises(UserError, match="the factor 'page' has 1001 values: go by one of 1000 at most"):
-        tabulate([run], [Pivot(by=("page",))])
+        tabulate([run], [part])
 
 
 def test_odd_cells_have_no_number_and_say_why(tmp_path: Path) -> None:
@@ -192,15 +197,15 @@ def test_items_of_checklists_are_pooled(tmp_path: Path) -> None:
     assert "weighted" in row.method and CHEAP.label == "cheap"
 
 
-def test_a_lower_bound_stays_one(tmp_path: Path) -> None:
+def test_answers_that_wait_for_a_judge_are_in_the_interval(tmp_path: Path) -> None:
     from msgspec.structs import replace
 
     made = [answer(f"p{n}", float(n < 2), task_type="open_ended") for n in range(4)]
-    made = [replace(r, score=replace(r.score, needs_judge=True, lower_bound=True)) for r in made if r.score]
+    made = [replace(r, score=replace(r.score, needs_judge=True)) for r in made if r.score]
     run = write_run(tmp_path / "run", made)
     row = one(table(Pivot(by=("model",)), run), "score")
-    assert (row.bound, row.needs_judge) == ("lower", 4) and row.ci95 is not None and row.ci95[1] is None
-    assert one(table(Pivot(by=("model",), measure="refused"), run), "refused").bound == ""
+    assert (row.value, row.judged, row.ci95, row.needs_judge) == (0.5, (0.0, 1.0), (0.0, 1.0), 4)
+    assert one(table(Pivot(by=("model",), measure="refused"), run), "refused").judged is None
 
 
 def test_properties_of_the_question_and_the_reply_are_factors(tmp_path: Path) -> None:
@@ -344,14 +349,14 @@ def test_scores_of_several_policies_are_noted(tmp_path: Path) -> None:
     assert found.notes == ["scored by different policies (mdk12, strict): run `mmdyn score` so that they agree"]
 
 
-def test_memory_stays_at_tens_of_bytes_a_record(tmp_path: Path) -> None:
+def test_memory_stays_at_some_hundred_bytes_a_record(tmp_path: Path) -> None:
     from mmdyn.tables.columns import read_columns
 
     run = counted_run(tmp_path / "run", [({"subject": "art", "model": f"m{m}"}, 5, 50) for m in range(8)])
     columns = read_columns([run], ("model", "subject", "variant", "context", "style", "run", "set"), ("score",))
-    kept = [columns.parents, columns.asked, columns.chance, *columns.worth.values(), *columns.flags.values()]
-    kept += [field.codes for field in columns.fields.values()]
-    assert sum(column.nbytes for column in kept) <= 70 * 400
+    kept = [columns.parents, columns.asked, columns.chance, columns.draws, *columns.worth.values()]
+    kept += [*columns.flags.values(), *columns.sides.values(), *(field.codes for field in columns.fields.values())]
+    assert sum(column.nbytes for column in kept) <= 150 * 400
 
 
 def test_a_mean_over_tiny_groups_says_that_its_interval_may_be_too_short(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_shares_of_single_pairs_are_wilson_s_and_tango_s() -> None:
         assert rate.share == share and rate.ci95 == pytest.approx(wilson(share, 10), abs=1e-6)
     assert found.net == 0.4 and found.net_ci95 == pytest.approx(tango(0.6, 0.2, 10), abs=1e-6)
     assert found.p == found.p_adjusted == float(f"{mcnemar(6, 2):.6g}")
-    assert found.method == "Wilson; Tango; exact McNemar"
+    assert found.method == "Wilson; Tango; mid-p McNemar"
     assert (found.asked, found.first, found.second, found.unsteady) == (10, 0, 0, 0)
     assert found.bias is not None and found.bias.share == 0
 
@@ -76,7 +76,7 @@ def test_breakdowns_are_in_reading_order_with_p_adjusted_over_all_of_them() -> N
     by = win_rates(made, {"year": ["2"] * 8 + ["10"] * 2, "kind": ["x"] * 10})
     assert {name: list(cells) for name, cells in by.items()} == {"year": ["2", "10"], "kind": ["x"]}
     ps = {cell.pairs: (cell.p, cell.p_adjusted) for cells in by.values() for cell in cells.values()}
-    assert ps == {8: (0.0078125, 0.0234375), 2: (1.0, 1.0), 10: (0.0214844, 0.0429688)}
+    assert ps == {8: (0.00390625, 0.0117188), 2: (1.0, 1.0), 10: (0.0117187, 0.0234374)}
 
 
 def test_what_is_printed() -> None:
@@ -85,6 +85,6 @@ def test_what_is_printed() -> None:
     lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
     assert lines[:2] == ["a: m1 (run)", "b: m2\N{REPLACEMENT CHARACTER} (run)"]
     assert any(line.startswith("all 50.0 [15.0, 85.0] 25.0 [4.6, 69.9] 25.0 [4.6, 69.9] +25.0 [") for line in lines)
-    assert any(line.startswith("y 0.0 [") and line.endswith("1.00 2 2 50.0 [9.5, 90.5] 1, 0 1") for line in lines)
+    assert any(line.startswith("y 0.0 [") and line.endswith("0.50 2 2 50.0 [9.5, 90.5] 1, 0 1") for line in lines)
     print_win_rates("a", "b", None, {}, out := io.StringIO())
     assert out.getvalue() == "No pair has a verdict.\n"

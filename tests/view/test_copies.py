@@ -1,4 +1,4 @@
-"""What leaves the viewer: the pages as files (`mmdyn view --export`), and the report as one file (`mmdyn report --html`)."""
+"""What leaves the viewer: the pages as files (`mmdyn view --export`), and the report as one file (`mmdyn report -o`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from urllib.parse import unquote
 import pytest
 from shell import mmdyn
 
-from mmdyn.tables import percent, report
+from mmdyn.table import Flips
+from mmdyn.tables import changes_of, percent, report, scores_of, tabulate, why_parts
+from mmdyn.view import html_report
+from mmdyn.work import RunFolder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -53,6 +56,7 @@ def test_every_link_of_a_copy_leads_to_a_file(exported: Path) -> None:
 def test_numbers_of_a_copy_lead_to_as_many_questions(page: Page, exported: Path) -> None:
     page.goto((exported / "index.html").as_uri())
     page.get_by_role("link", name="runs/first").click()
+    page.locator("summary", has_text="Flips").click()
     lost = page.get_by_role("region", name="Flips").get_by_role("row").nth(1).locator(".lostcell a")
     count = lost.inner_text()
     lost.click()
@@ -67,30 +71,43 @@ def test_numbers_of_a_copy_lead_to_as_many_questions(page: Page, exported: Path)
 
 
 def test_a_report_says_what_the_command_says(page: Page, written: Path, shown: Path) -> None:
-    summary = report(shown / "runs" / "first", flips=True)
+    found = report(shown / "runs" / "first")
     page.goto(written.as_uri())
-    cells = page.get_by_role("region", name="Conditions").locator("td:nth-child(4)").all_inner_texts()
-    assert cells == [percent(row.score, row.ci95) for row in summary.conditions]
-    assert page.get_by_role("region", name="Contrasts").locator("tbody tr").count() == len(summary.contrasts)
-    assert page.locator("article .verdict", has_text="right to wrong").count() > 0
+    cells = page.get_by_role("region", name="Scores", exact=True).locator("td.score").all_inner_texts()
+    assert cells == [percent(one.score.value, one.score.ci95) for one in scores_of(found.parts)]
+    rows = page.locator("[aria-label=Changes], [aria-label='Other contrasts']").locator("tbody tr")
+    assert rows.count() == len(changes_of(found.parts))
+    assert page.locator("details.card .verdict", has_text="right to wrong").count() > 0
     assert page.locator("math").count() >= 4
     assert page.evaluate("[...document.images].length > 0 && [...document.images].every(one => one.naturalWidth > 0)")
     assert page.locator("a").count() == 0
     assert page.get_by_role("region", name="Settings").get_by_text("exam-dynamic, digest").count() == 1
 
 
-def test_what_does_not_fit_is_counted(shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mmdyn.view import html_report
-    from mmdyn.work import RunFolder
+def test_flips_are_closed_and_those_of_questions_that_most_broke_stand_first(page: Page, written: Path) -> None:
+    page.goto(written.as_uri())
+    cards = page.locator("details.card")
+    assert page.locator("details.card[open]").count() == 0 < cards.count() <= html_report.MOST_FLIPS
+    assert page.evaluate("document.documentElement.scrollHeight") < 8000
+    first = cards.first
+    assert first.locator(".side").first.is_hidden()
+    first.locator("summary").first.click()
+    assert first.locator(".side").count() == 2 and first.locator(".side").first.is_visible()
+    assert re.search(r"\d of \d (wrong|right)$", first.locator("summary").first.inner_text())
 
-    monkeypatch.setattr(html_report, "ROOM", 20_000)
-    folder, file = RunFolder(shown / "runs" / "first"), tmp_path / "report.html"
-    html_report.write_report([folder], report(folder), file)
-    text = file.read_text("utf-8")
-    found = re.search(r"(\d+) of (\d+) answers that flipped are shown: the file holds 0 MB", text)
-    assert found and text.count("<article") == int(found[1]) < int(found[2])
+
+@pytest.mark.parametrize(("limit", "most"), [("ROOM", 20_000), ("MOST_FLIPS", 3)])
+def test_what_does_not_fit_is_counted(shown: Path, limit: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html_report, limit, most)
+    run = RunFolder(shown / "runs" / "first")
+    text = html_report.report_page([run], tabulate([run], [*why_parts(), Flips()]))
+    ways = re.search(r"(\d+) from right to wrong and (\d+) from wrong to right, chain by chain", text)
+    found = re.search(r"(\d+) of (\d+) are shown: those to wrong first", text)
+    assert ways and found and int(ways[1]) + int(ways[2]) == int(found[2])
+    assert text.count('<details class="card">') == int(found[1]) < int(found[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1600)])
 def test_copies_are_accessible(page: Page, exported: Path, written: Path, scheme: str, width: int) -> None:
     axe = (files("axe_core_python") / "axe.min.js").read_text()
@@ -99,6 +116,7 @@ def test_copies_are_accessible(page: Page, exported: Path, written: Path, scheme
     sample = next(exported.glob("run-*-sample-*.html"))
     for file in (written, exported / "index.html", exported / "compare.html", sample):
         page.goto(file.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, file
         found = page.context.new_cdp_session(page).send(
             "Runtime.evaluate", {"expression": f"{axe}; axe.run()", "awaitPromise": True, "returnByValue": True}
@@ -135,6 +153,6 @@ def _export(shown: Path, folder: Path) -> Path:
 
 
 def _write(folder: Path, file: Path) -> Path:
-    done = mmdyn("report", folder, "--html", file, "--brief")
+    done = mmdyn("report", folder, "-o", file)
     assert done.returncode == 0 and f"wrote {file}" in done.stderr, done.stderr
     return file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ from msgspec.structs import replace
 from tables.making_runs import DYNAMIC, answer, answers, write_run
 
 from mmdyn.record import Condition
-from mmdyn.tables import EVEN, summarise
+from mmdyn.table import Flips
+from mmdyn.tables import EVEN, tabulate, why_parts
+from mmdyn.view import report_page
+from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import WAYS, Filter
-from mmdyn.view.html_report import write_report
 from mmdyn.view.index import Index
-from mmdyn.view.run import flip_matrix
+from mmdyn.view.run import flip_matrix, page
 from mmdyn.work import RunFolder
 
 SHUFFLE = Condition("dynamic", "shuffle")
@@ -46,14 +49,16 @@ def test_five_ways_add_up_and_lead_to_what_they_count(run: RunFolder) -> None:
     assert [parent["name"] for parent in partly] == ["s00", "s01"]
 
 
-def test_terminal_and_pages_count_the_same_flips(run: RunFolder, tmp_path: Path) -> None:
-    summary = summarise([run], flips=True)
-    one_by_one = [flip for flip in summary.flips or () if flip.held["chain"] != "all"]
-    write_report([run], summary, file := tmp_path / "report.html")
-    page = file.read_text("utf-8")
-    ways = [sum(flip.direction == way for flip in one_by_one) for way in ("right to wrong", "wrong to right")]
-    assert ways == [1, 1]
-    assert f"Chain by chain, {ways[0]} flips are to wrong and {ways[1]} to right." in page
-    assert "2 of 2 answers that flipped are shown" in page
-    assert re.search(r'n</th></tr></thead><tbody>\s*<tr>(<td>[^<]*</td>){3}<td class="num">1</td>', page)
-    assert EVEN == 0.5 and "it is one half before or now" in page
+def test_terminal_and_pages_count_the_same_flips(run: RunFolder) -> None:
+    found = tabulate([run], [*why_parts(), Flips()])
+    ways = Counter(row.factors["direction"] for row in found.rows("flips", "b score"))
+    assert ways == {"right to wrong": 1, "wrong to right": 1}
+    text = report_page([run], found)
+    assert "<p>1 from right to wrong and 1 from wrong to right, chain by chain." in text
+    assert "2 of 2 are shown." in text and text.count('<details class="card">') == 2
+    assert re.search(r"<summary>s05: pad, m1 .*right to wrong.*1 of 1 wrong", text)
+    catalog = Catalog(run.folder)
+    catalog.index(name := next(iter(catalog.runs()))).refresh(None)
+    text = page(catalog, name)
+    assert "Flips: 1 from right to wrong and 1 from wrong to right, chain by chain" in text
+    assert EVEN == 0.5 and "it is one half before or now" in text

@@ -35,7 +35,7 @@ def test_a_run_of_which_all_is_read_is_not_being_read(tmp_path: Path) -> None:
     catalog = opened(tmp_path / "runs", answers("11"))
     index = catalog.index(name := next(iter(catalog.runs())))
     with index.reading() as db:
-        db.execute("DELETE FROM meta WHERE name = 'summary'")
+        db.execute("DELETE FROM meta WHERE name = 'report'")
         db.commit()
     assert "2 of 2 records are read so far; scores follow." in (page := runs.page(catalog, ""))
     assert "being read" not in page and "being summed up" in page

@@ -14,7 +14,7 @@ import pytest
 from mmdyn import why
 from mmdyn.data import SampleSet
 from mmdyn.sheets import apply_marks
-from mmdyn.tables import percent, report
+from mmdyn.tables import changes_of, percent, report, scores_of
 from mmdyn.view.index import Index
 from mmdyn.work import RunFolder
 
@@ -46,18 +46,15 @@ def test_the_ways_through_a_run(page: Page, viewer: str, shown: Path) -> None:
     page.goto(page.url.partition("?")[0])
     page.get_by_role("link", name="runs/first").click()
     page.wait_for_url("**/run/*")
-    summary = report(shown / "runs" / "first")
-    standard = next(
-        row for row in summary.conditions if row.model == "python:low" and row.factors["variant"] == "standard"
-    )
-    assert (
-        page.get_by_role("region", name="Conditions")
-        .get_by_role("row")
-        .nth(1)
-        .inner_text()
-        .split("\t")[3]
-        .startswith(f"{100 * standard.score:.1f} [")
-    )
+    first = scores_of(report(shown / "runs" / "first").parts)[0]
+    assert (first.factors["model"], first.factors["variant"]) == ("python:low", "standard")
+    told = page.get_by_role("region", name="Scores", exact=True).locator("td.score").first.inner_text()
+    assert told == percent(first.score.value, first.score.ci95)
+    titles = page.locator("main h2").all_inner_texts()
+    assert titles == ["Scores", "Changes by chain"] and page.locator("main details[open]").count() == 0
+    chains = page.get_by_role("region", name="Changes").locator("tbody tr").count()
+    assert chains == 2 * 3, "of each of two models each chain, and all of them"
+    page.locator("summary", has_text="Flips").click()
     lost = page.get_by_role("region", name="Flips").get_by_role("row").nth(1).locator(".lostcell a")
     count = int(lost.inner_text())
     lost.click()
@@ -115,6 +112,7 @@ def test_filters(page: Page, viewer: str, index: Index, asked: str, holds: str) 
     assert tuple(int(text) for text in page.locator("[role=status] b").all_inner_texts()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1600)])
 def test_every_page_is_accessible(page: Page, viewer: str, scheme: str, width: int) -> None:
     axe = (files("axe_core_python") / "axe.min.js").read_text()
@@ -122,6 +120,7 @@ def test_every_page_is_accessible(page: Page, viewer: str, scheme: str, width: i
     page.set_viewport_size({"width": width, "height": 900})
     for address in _addresses(page, viewer):
         page.goto(address)
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
         found = page.context.new_cdp_session(page).send(
             "Runtime.evaluate", {"expression": f"{axe}; axe.run()", "awaitPromise": True, "returnByValue": True}
@@ -169,9 +168,9 @@ def test_two_runs_are_compared_with_an_interval(page: Page, viewer: str, shown: 
     }
     asked = [known["python:low in first"], known["python:low in other"]]
     page.goto(page.url + page.evaluate("([a, b]) => '?' + new URLSearchParams({a, b})", asked))
-    summary = report(shown / "runs" / "first", shown / "runs" / "other")
-    (row,) = [row for row in summary.contrasts if row.factor == "run"]
-    assert percent(row.delta, row.ci95, "+") in page.locator("main").inner_text()
+    both = report(shown / "runs" / "first", shown / "runs" / "other")
+    (row,) = [change.difference for change in changes_of(both.parts) if change.factors["factor"] == "run"]
+    assert percent(row.value, row.ci95, "+") in page.locator("main").inner_text()
 
 
 def test_what_was_said_is_text(page: Page, hostile_viewer: str) -> None:

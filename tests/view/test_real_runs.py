@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 SETS = ("gaokao_mm", "we_math", "scemqa")
 FEW = 5
-OF_QUESTIONS = "[aria-label=Flips] td a, [aria-label=Conditions] td:nth-child(7) a"
-OF_ANSWERS = "[aria-label=Conditions] td:nth-child(n+8) a"
+OF_QUESTIONS = "[aria-label=Flips] td a, [aria-label=Scores] td:nth-child(7) a"
+OF_ANSWERS = "[aria-label=Scores] td:nth-child(n+8) a"
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,7 @@ def real_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "runs"
 
 
+@pytest.mark.slow
 def test_every_number_of_a_run_leads_to_as_many_samples(page: Page, real_runs: Path, tmp_path: Path) -> None:
     with viewed(real_runs, tmp_path) as address:
         page.goto(address)
@@ -49,7 +50,7 @@ def test_every_number_of_a_run_leads_to_as_many_samples(page: Page, real_runs: P
         assert len(runs) == len(SETS)
         for run in runs:
             page.goto(run)
-            page.get_by_role("region", name="Conditions").wait_for()
+            page.get_by_role("region", name="Scores", exact=True).wait_for()
             numbers = {
                 place: page.locator(css).evaluate_all("all => all.map(one => [one.textContent, one.href])")
                 for place, css in enumerate((OF_QUESTIONS, OF_ANSWERS))
@@ -106,6 +107,7 @@ def answered(page: Page) -> int:
     return len(links)
 
 
+@pytest.mark.slow
 def test_everything_is_reached_by_tab(page: Page, viewer: str) -> None:
     page.goto(viewer)
     page.get_by_role("link", name="runs/first").click()

@@ -61,6 +61,7 @@ def pictures(out: Path) -> int:
     return sum(1 for _ in out.glob("images/*/*.png"))
 
 
+@pytest.mark.slow
 def test_two_ranks_make_the_set_of_one_process(source: SampleSet, alone: dict[str, bytes], tmp_path: Path) -> None:
     said = finish(start(source, tmp_path / "out", 0), start(source, tmp_path / "out", 1))
     assert tree(tmp_path / "out") == alone
@@ -68,6 +69,7 @@ def test_two_ranks_make_the_set_of_one_process(source: SampleSet, alone: dict[st
     assert all(f"perturbing, rank {rank}" in said[rank] for rank in (0, 1))
 
 
+@pytest.mark.slow
 def test_the_ranks_may_come_in_any_order_and_number(source: SampleSet, alone: dict[str, bytes], tmp_path: Path) -> None:
     others = [start(source, tmp_path / "out", rank, 3) for rank in (2, 1)]
     time.sleep(0.5)
@@ -75,6 +77,7 @@ def test_the_ranks_may_come_in_any_order_and_number(source: SampleSet, alone: di
     assert tree(tmp_path / "out") == alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_rank_that_was_killed_is_made_good_by_running_again(
     source: SampleSet, alone: dict[str, bytes], tmp_path: Path, lost: int
@@ -92,6 +95,7 @@ def test_a_rank_that_was_killed_is_made_good_by_running_again(
     assert tree(out) == alone
 
 
+@pytest.mark.slow
 def test_another_number_of_processes_goes_on_with_what_was_done(
     source: SampleSet, alone: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -105,6 +109,7 @@ def test_another_number_of_processes_goes_on_with_what_was_done(
     assert tree(out) == alone
 
 
+@pytest.mark.slow
 def test_torchrun_starts_them(source: SampleSet, alone: dict[str, bytes], tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = torchrun(source, tmp_path / "out")

@@ -154,6 +154,7 @@ def is_alive(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").exists() and ") Z " not in Path(f"/proc/{pid}/stat").read_text()
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_no_worker_behind_and_costs_what_they_were_at(tmp_path: Path) -> None:
     process = start_slow(tmp_path)
     wait_until(lambda: len(logged(tmp_path)) > 50)
@@ -167,6 +168,7 @@ def test_kill_9_leaves_no_worker_behind_and_costs_what_they_were_at(tmp_path: Pa
     assert len(logged(tmp_path)) - 200 <= 2 * 12, "the chunks that two workers were at"
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_leaves_no_traceback_of_a_worker(tmp_path: Path) -> None:
     process = start_slow(tmp_path)
     wait_until(lambda: len(logged(tmp_path)) > 50)

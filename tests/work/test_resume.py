@@ -19,6 +19,7 @@ from mmdyn.data import SampleSet
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_killed_at_every_step_with_a_file(tmp_path: Path) -> None:
     typing = [sys.executable, HERE / "kill_everywhere.py", tmp_path, "5"]
     environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
@@ -57,6 +58,7 @@ def wait_for_pictures(process: subprocess.Popen[str], out: Path, count: int) -> 
     wait_until(lambda: pictures(out) >= count or process.poll() is not None, every=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("workers", "moments"), [(1, (3, 40)), (2, (1, 25, 60))])
 def test_killed_again_and_again_with_workers(
     source: SampleSet, undisturbed: dict[str, bytes], tmp_path: Path, workers: int, moments: tuple[int, ...]
@@ -76,6 +78,7 @@ def test_killed_again_and_again_with_workers(
     assert tree(out) == undisturbed
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_the_same_command_goes_on(
     source: SampleSet, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:

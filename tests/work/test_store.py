@@ -266,6 +266,7 @@ with Store(Path(sys.argv[1]), shared=True) as store:
 """
 
 
+@pytest.mark.slow
 def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
     processes = [script(MANY, tmp_path, name) for name in "abcd"]
     while any(process.poll() is None for process in processes):
@@ -290,6 +291,7 @@ with Store(Path(sys.argv[1])) as store:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.05, 0.11, 0.2])
 def test_kill_9_loses_nothing_that_was_saved(tmp_path: Path, seconds: float) -> None:
     process = begun(ENDLESS, tmp_path)
@@ -316,6 +318,7 @@ with stores.Store(Path(sys.argv[1]), sys.argv[2]) as store:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finder", ["main", "another"])
 def test_kill_9_loses_nothing_that_was_put(tmp_path: Path, finder: str) -> None:
     kill(begun(UNSAVED, tmp_path, "main", 200, lines=200))

@@ -20,6 +20,7 @@ from mmdyn.keys import Json
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.backends._http_options import (
     Api,
+    HttpOptions,
     OptionsT,
     address,
     credentials,
@@ -31,7 +32,7 @@ from mmdyn.models.backends._http_options import (
 )
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.message import Message
-from mmdyn.models.model import PASSING, ModelLimits, Spec, TransientError
+from mmdyn.models.model import PASSING, ModelLimits, Spec, TransientError, typed_model
 from mmdyn.record import Reply
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class HttpModel(ABC, Generic[OptionsT]):
     cached, weighs = True, False
     varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
     api: ClassVar[Api]
+    defaults: ClassVar[HttpOptions]
     names: ClassVar[Mapping[str, str]]
     """The options that are sent, by the names under which the API has them."""
     server: ClassVar[type[Server]] = Server
@@ -87,6 +89,26 @@ class HttpModel(ABC, Generic[OptionsT]):
         limits: dict[str, Json] = {"max_pixels": options.max_pixels, "max_side": options.max_side}
         self.identity |= {name: limit for name, limit in limits.items() if limit is not None}
         self.identity |= deployment(url, given)
+
+    @classmethod
+    def typed(cls, label: str, identity: Mapping[str, Any]) -> tuple[str, bool]:
+        """The MODEL with the options that are none of the defaults; what of a body no option stands for is its
+        extra_body. Of headers and of an address's query no more than a digest is known."""
+        sent = identity["parameters"]
+        config = sent.get("generationConfig", sent)
+        plain = {name: value for name, value in config.items() if name in cls.names and _is_typed(value)}
+        rest = {name: value for name, value in config.items() if name not in plain}
+        if config is not sent:
+            others = {name: value for name, value in sent.items() if name != "generationConfig"}
+            rest = others | ({"generationConfig": rest} if rest else {})
+        options = {"base_url": identity["endpoint"]} if cls.defaults.base_url else {}
+        options |= {option: plain.get(name) for name, option in cls.names.items()}
+        options |= {name: identity.get(name) for name in ("system", "max_pixels", "max_side")}
+        options |= {"think": identity["think"]} if "think" in identity else {}
+        given = {name: value for name, value in options.items() if value != getattr(cls.defaults, name)}
+        given |= {"extra_body": rest} if rest else {}
+        text, whole = typed_model(label, identity["backend"], identity["model"], given)
+        return text, whole and not {"query", "headers"} & identity.keys()
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
@@ -133,6 +155,11 @@ class HttpModel(ABC, Generic[OptionsT]):
         texts = [message.text for message in messages if message.role == "system"]
         system = "\n\n".join(texts) if texts else self._options.system or ""
         return system, [message for message in messages if message.role != "system"]
+
+
+def _is_typed(value: Json) -> bool:
+    """Whether an option can have a value, which `none` would leave out."""
+    return isinstance(value, str | int | float) and value != "none"
 
 
 class Line:

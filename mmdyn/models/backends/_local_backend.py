@@ -21,9 +21,12 @@ from mmdyn.models.backends._pictures import decode
 from mmdyn.models.checkpoint import find_checkpoint
 from mmdyn.models.device import Precision, torch_device, torch_dtype
 from mmdyn.models.message import Message, choices, identity
-from mmdyn.models.model import ModelLimits, RejectedError, Spec
+from mmdyn.models.model import ModelLimits, RejectedError, Spec, typed_model
 from mmdyn.record import Reply
 from mmdyn.work import CLOSED, Batches, give_memory_back, is_out_of_memory
+
+DTYPES: dict[str, Precision] = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+"""The option for a precision by torch's name of it."""
 
 Count = Annotated[int, Meta(ge=1)]
 
@@ -143,6 +146,18 @@ class LocalBackend(ABC):
             "parameters": options.parameters,
             "generation": read_json(self._folder / "generation_config.json"),
         }
+
+    @classmethod
+    def typed(cls, label: str, identity: Mapping[str, Any]) -> tuple[str, bool]:
+        """The MODEL with its commit and the options that are none of the defaults; the label for a folder, of which no
+        more than a digest is known."""
+        checkpoint = identity["checkpoint"]
+        if "repository" not in checkpoint:
+            return label, False
+        options = {"system": identity["system"], "attn": identity.get("attention"), **identity["parameters"]}
+        given = {name: value for name, value in options.items() if value != getattr(LocalOptions(), name, None)}
+        where = {"revision": checkpoint["revision"], "dtype": DTYPES[identity["dtype"]]}
+        return typed_model(label, cls.name, checkpoint["repository"], where | given)
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """One answer, out of a batch. Raises RejectedError where this request cannot be answered (it is too long, say),

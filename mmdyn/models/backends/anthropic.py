@@ -67,6 +67,7 @@ class Anthropic(HttpModel[_Options]):
     """
 
     names = _NAMES
+    defaults = _Options()
     api = Api(
         path="/v1/messages",
         endings=("/v1/messages", "/v1"),

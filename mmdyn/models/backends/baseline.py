@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -65,6 +65,11 @@ class Baseline:
         self._answer = _ANSWERS[spec.name]
         self.label = f"baseline:{spec.name}"
         self.identity: dict[str, Json] = {"backend": "baseline", "model": spec.name, "version": VERSION}
+
+    @classmethod
+    def typed(cls, label: str, identity: Mapping[str, Any]) -> tuple[str, bool]:
+        """The MODEL, which is its label."""
+        return label, True
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """The one answer to these messages."""

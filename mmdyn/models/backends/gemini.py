@@ -82,6 +82,7 @@ class Gemini(HttpModel[_Options]):
     """
 
     names = _NAMES
+    defaults = _Options()
     api = Api(
         path="/v1beta/models/{model}:generateContent",
         endings=("/v1beta", "/v1"),

@@ -54,6 +54,7 @@ class Http(HttpModel[_Options]):
 
     varied: ClassVar[Mapping[str, str]] = {}
     names: ClassVar[Mapping[str, str]] = {name: name for name in ("temperature", "top_p", "max_tokens", "system")}
+    defaults = _Options()
     api = Api("", (), "", "Authorization", "Bearer {}", ("question", "messages", "pictures"))
     server = _Endpoint
 

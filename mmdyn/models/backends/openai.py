@@ -90,6 +90,7 @@ class OpenAI(HttpModel[_Options]):
     """
 
     names = _NAMES
+    defaults = _Options()
     api = Api(
         path="/chat/completions",
         endings=("/chat/completions",),

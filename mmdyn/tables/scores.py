@@ -1,0 +1,157 @@
+"""The score of every condition, and over all chains: as it is, what guessing earns, and corrected for that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from mmdyn.context import ALL, HINT, NONE, Context
+from mmdyn.stats import Ints
+from mmdyn.table import Scores
+from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.tables.breakdown import reading_order
+from mmdyn.tables.columns import Columns, key_order
+from mmdyn.tables.contexts import IN_PART, LEAK, MEANINGS, NAMES, NO, VARIES, YES, known_context, place_of
+from mmdyn.tables.factors import Field
+from mmdyn.tables.keys import NOT_GIVEN, Key
+from mmdyn.tables.pairing import UNKNOWN
+
+LAID = {
+    NONE: "nothing",
+    "distractor": "as many other knowledge points as it has of its own",
+    "retrieved": "looked-up points",
+    "mixed": "its own and looked-up points",
+    "gold": "its own knowledge points",
+    HINT: "its own hint of that kind",
+    ALL: "all its hints",
+    "withheld": "nothing in place of its pictures",
+    "captioned": "their captions in place of its pictures",
+}
+"""What lies beside a question, by a context's source, or its family, and what becomes of its pictures."""
+
+WAYS = {
+    "inline": "…:inline = the model elaborates on the points before it answers",
+    "two-turn": "…:two-turn = the model writes on the points before it sees the question",
+}
+"""What the model is to do with points."""
+
+CHANCE_MEANS = (
+    "Chance is what guessing earns. A score corrected for chance is (score - chance) / (1 - chance) of each answer, 0"
+    " where it was refused or not read; that assumes that a model knows an answer or guesses."
+)
+
+STRONGER = (NOT_GIVEN, NO, IN_PART, YES)
+"""How much the answer leaks, from least to most."""
+
+
+def score_rows(block: Block, part: Scores) -> Iterator[Numbered]:
+    """The rows of each condition; of each value of a field where it is broken down by one."""
+    columns = block.columns
+    for key, records in conditions_of(block).items():
+        here = block._replace(front=key.place)
+        if not part.by:
+            yield from _rows(here, (), (), records)
+            continue
+        field, parents = laid_field(columns, part.by, records), columns.parents[records]
+        for value, code in values_of(part.by, field, parents):
+            yield from _rows(here, (part.by,), (value,), records[field.codes[parents] == code])
+
+
+def conditions_of(block: Block) -> dict[Key, Ints]:
+    """The records of each condition, and of all chains of one wherever there are several, of which those that are the
+    set's treatment count; in reporting order."""
+    columns, chains, pools = block.columns, Counter[Key](), dict[Key, list[Ints]]()
+    asked = columns.asked[block.records]
+    found = {columns.keys[place]: block.records[asked == place] for place in np.unique(asked).tolist()}
+    for key, records in found.items():
+        if key.pool:
+            chains[key.pool] += 1
+            if columns.pooled[columns.keys.index(key)]:
+                pools.setdefault(key.pool, []).append(records)
+    found |= {pool: np.concatenate(own) for pool, own in pools.items() if chains[pool] > 1}
+    return {key: found[key] for key in sorted(found, key=key_order(columns.runs))}
+
+
+def laid_field(columns: Columns, name: str, *sides: Ints) -> Field:
+    """A field of each parent; of what lay beside the question as some records have it, those of a condition or of two.
+
+    Of two sides retrieval and the number of points are those of the second where it has them; an answer leaks as it
+    does on the side on which it leaks more. Draws and epochs that differ have VARIES, or IN_PART.
+    """
+    if name not in NAMES:
+        return columns.parent_field(name)
+    told, codes = columns.field(name)
+    first = STRONGER if name == LEAK else (NOT_GIVEN, VARIES)
+    values = [*dict.fromkeys((*first, *told))]
+    recoded = np.array([values.index(value) for value in told], np.int64)
+    found, different = np.zeros(len(columns.names), np.int64), values.index(IN_PART if name == LEAK else VARIES)
+    for records in sides:
+        own, parents = recoded[codes[records]], columns.parents[records]
+        own, parents = own[own > 0], parents[own > 0]
+        low, high = np.full(len(found), len(values)), np.zeros(len(found), np.int64)
+        np.minimum.at(low, parents, own)
+        np.maximum.at(high, parents, own)
+        side = np.where(low == high, low, different)
+        later = (high > 0) & ((side >= found) | (name != LEAK))
+        found = np.where(later, side, found)
+    return Field(values, found)
+
+
+def values_of(name: str, field: Field, parents: Ints) -> list[tuple[str, int]]:
+    """The values that some parents have, in reading order, each with its code."""
+    there = {field.values[code]: code for code in np.unique(field.codes[parents]).tolist()}
+    return [(value, there[value]) for value in reading_order(name, there)]
+
+
+def _rows(block: Block, axes: Sequence[str], key: tuple[str, ...], records: Ints) -> Iterator[Numbered]:
+    cell = block.cell(records)
+    if not len(cell.values):
+        yield block.mean_row(axes, key, "score", cell), cell
+        return
+    chance = round(float(np.average(cell.chance, weights=cell.weights)), 6)
+    yield block.mean_row(axes, key, "score", cell, note=UNKNOWN if np.isnan(chance) else ""), cell
+    if chance > 0:
+        corrected = block._replace(measured="corrected")
+        beyond = corrected.cell(records)
+        yield block.row(axes, key, "chance", chance, n=len(cell.values)), None
+        left = len(cell.values) - len(beyond.values)
+        yield corrected.mean_row(axes, key, "corrected", beyond, left_out=left), beyond
+    unread = block._replace(measured="unread").cell(records)
+    if unread.values.any():
+        share = round(float(np.average(unread.values, weights=unread.weights)), 6)
+        yield block.row(axes, key, "unread", share, n=len(unread.values)), None
+
+
+def score_notes(block: Block, part: Scores) -> Iterator[str]:
+    """What the contexts are, and what the numbers mean, where there are any."""
+    keys = [block.columns.keys[place] for place in np.unique(block.columns.asked[block.records]).tolist()]
+    names = {key.context for key in keys}
+    if names - {NONE} and (said := _legend(names)):
+        yield f"Contexts (what lies beside the question): {said}."
+    if part.by in MEANINGS:
+        yield f"{part.by}: {MEANINGS[part.by]}."
+    if (block.columns.chance[block.records] > 0).any():
+        yield CHANCE_MEANS
+
+
+def _legend(names: Iterable[str]) -> str:
+    """What the contexts of these names lay beside a question, and what the model is to do with it; each is said
+    once."""
+    contexts = [context for context in map(known_context, sorted(names, key=place_of)) if context]
+    said = dict(pair for context in contexts for pair in _meanings(context))
+    ways = {context.elaborate for context in contexts if context.source}
+    return "; ".join(
+        [*(f"{name} = {meaning}" for name, meaning in said.items()), *(WAYS[way] for way in WAYS if way in ways)]
+    )
+
+
+def _meanings(context: Context) -> Iterator[tuple[str, str]]:
+    """Names that stand for all contexts which lay the same there, and what that is."""
+    if context.pictures != "shown":
+        yield Context(pictures=context.pictures).name, LAID[context.pictures]
+    if context.family == HINT:
+        yield (f"{HINT}:{ALL}", LAID[ALL]) if context.hint == ALL else (f"{HINT}:KIND", LAID[HINT])
+    elif context.source or context.pictures == "shown":
+        yield Context(context.source).name, LAID[context.source or NONE]
