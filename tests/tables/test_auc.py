@@ -90,7 +90,7 @@ def test_as_it_is_typed(tmp_path: Path) -> None:
     asked = [(true_false("a"), (0.9, 0.1)), (true_false("b", answer=False), (0.8, 0.2))]
     run = run_of(tmp_path / "run", asked)
     output = CliRunner().invoke(command, [str(run.folder), "--auc", "-q"]).output
-    assert any("standard, likelihood  true_false  100.0 [" in line for line in output.splitlines())
+    assert any("standard, likelihood  true_false  100 [" in line for line in output.splitlines())
     read = json.loads(CliRunner().invoke(command, [str(run.folder), "--auc", "--json", "-q"]).stdout)
     (rows,) = (part["rows"] for part in read["parts"] if part["kind"] == "auc")
     assert [(row["quantity"], row["value"]) for row in rows] == [("auc", 1.0), ("cases", 2), ("positive", 1)]
