@@ -1,5 +1,4 @@
-"""How often a model is called biased, and a key uneven, where neither is, and where they are. Prints the table of
-docs/appendix/statistics.md, "Positions and keys".
+"""How often a model is called biased, and a key uneven, where neither is, and where they are: a table, in percent.
 
     python bench/guessing.py [--seeds 2000]
 
