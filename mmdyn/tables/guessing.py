@@ -131,7 +131,8 @@ class PositionWatcher(_SampleWatcher):
             for questions, places in sides.items():
                 records = kept[np.isin(columns.asked[kept], places)]
                 here = block._replace(records=records, front={**dict(front), "questions": questions})
-                strata = many if questions == STANDARD else many * (len(labels) + 1) + usual
+                before = np.where(many > 2, usual, -1)  # of two options the right one always goes to the other place
+                strata = many if questions == STANDARD else many * (len(labels) + 1) + before
                 one = _Positions.of(here, labels, codes, strata)
                 told.append((one, None if here.front["model"].startswith(BASELINE) else one.p))
             last = max((place for place, (_, p) in enumerate(told) if p is not None), default=-1)
