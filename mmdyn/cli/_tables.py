@@ -58,11 +58,13 @@ ONCE = ("measure", "pair", "models", "paper")
 NEEDS = {
     **{"macro": ("pivot",), "pair": ("paired",), "group": ("leaderboard",), "paper": ("table",), "gee": ("attribute",)},
     "k": ("repeats",),
-    "labels": ("correct",),
     "measure": tuple(kind for kind in KINDS if kind != "table"),
     "models": tuple(KINDS),
 }
 """The options that an option goes with."""
+
+BY = ("paired", "gap", "trend", "spread", "attribute", "noise", "ladder", "curves")
+"""The options whose rows --by names."""
 
 
 def table_groups() -> dict[str, list[click.Option]]:
@@ -77,8 +79,13 @@ def table_groups() -> dict[str, list[click.Option]]:
     return {"Tables": tables, "Analyses": analyses}
 
 
-def check(given: Mapping[str, Any]) -> None:
+def check(given: Mapping[str, Any], by: list[str]) -> None:
     """Raise UsageError for options that do not go together."""
+    asked = [name for name in (*KINDS, *ANALYSES, "flips") if given[name]]
+    if given["where"] and not asked:
+        raise click.UsageError("--where goes with a table: add --pivot FACTOR, or another one")
+    if by and asked and not {*BY} & {*asked}:
+        raise click.UsageError(f"--by goes with --{', --'.join(BY)}, or with no table: leave it out")
     if _one(given, "pair", "parent") not in ("parent", "group"):
         raise click.UsageError("--pair is parent or group: give one of these")
     for name in ONCE:

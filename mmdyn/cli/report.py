@@ -48,7 +48,7 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
     """
     if sum((full, brief, with_why)) > 1:
         raise click.UsageError("--full, --brief and --why are pages of their own: give one of them")
-    check(given)
+    check(given, by)
     form = form_of(given)
     from mmdyn.work import ProgressBar, RunFolder
 

@@ -95,7 +95,7 @@ def _text(grid: Grid) -> Iterator[str]:
     numbers = sum(widths[grid.labels :]) + GAP * len(widths[grid.labels :])
     widths[: grid.labels] = _narrowed(widths[: grid.labels], max(room - numbers, room // 2))
     yield from wrapped([grid.title])
-    for piece in _pieces(widths, grid.labels, room):
+    for piece in _pieces(widths, grid.labels, room) if grid.lines else ():
         yield ""
         for number, line in enumerate(table):
             broken = [_broken(line[place], widths[place], console) for place in piece]

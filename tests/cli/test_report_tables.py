@@ -1,4 +1,4 @@
-"""mmdyn report with tables in place of the summary, as it is typed."""
+"""mmdyn report with tables in place of the usual ones, as it is typed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_kind_of_table(run: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     parts = json.loads(result.stdout)["parts"]
-    assert [part["rows"][0]["kind"] for part in parts] == [
+    assert [part["kind"] for part in parts] == [
         "pivot", "paired", "gap", "gap", "trend", "spread", "ranking", "leaderboard"
     ]  # fmt: skip
     assert {row["factors"]["level"] for row in parts[4]["rows"]} == {"easy", "hard", "all"}
@@ -44,12 +44,20 @@ def test_every_kind_of_table(run: Path) -> None:
     ]
 
 
-def test_json_and_csv_are_as_of_the_summary(run: Path, tmp_path: Path) -> None:
+def test_where_keeps_some_records(run: Path) -> None:
     result = mmdyn("report", run, "--pivot", "level", "--where", "model=m1", "--json")
     assert [row["value"] for row in json.loads(result.stdout)["parts"][0]["rows"]] == [0.7, 0.7, 0.7]
-    result = mmdyn("report", run, "--pivot", "level", "--csv", tmp_path / "out.csv")
-    assert (result.returncode, result.stdout) == (0, "") and "wrote" in result.stderr
-    assert (tmp_path / "out.csv").read_text().count("\n") == 7
+
+
+def test_values_that_hold_colons_are_quoted(tmp_path: Path) -> None:
+    records = [*answers("1111000000", model="openai:a:b"), *answers("1111111111", model="hf:c:d@1")]
+    run = write_run(tmp_path / "run", records).folder
+    result = mmdyn("report", run, "--paired", 'model="openai:a:b":"hf:c:d@1"', "--json")
+    assert result.returncode == 0, result.stderr
+    values = {row["quantity"]: row["value"] for row in json.loads(result.stdout)["parts"][0]["rows"]}
+    assert values == {"openai:a:b": 0.4, "hf:c:d@1": 1.0, "difference": 0.6}
+    unquoted = mmdyn("report", run, "--paired", "model=openai:a:b:hf:c:d@1")
+    assert unquoted.returncode == 2 and 'quote values that hold a colon: model="openai:a":"openai:b"' in unquoted.stderr
 
 
 def test_a_named_table(run: Path) -> None:
@@ -63,7 +71,7 @@ def test_a_named_table(run: Path) -> None:
 def test_failed_records_end_in_1(tmp_path: Path) -> None:
     run = write_run(tmp_path / "failed", answers("1x"), planned=3).folder
     result = mmdyn("report", run, "--pivot", "model")
-    assert (result.returncode, "1 records failed" in result.stderr) == (1, True)
+    assert (result.returncode, "failed: s01 of exam, m1, standard: " in result.stderr) == (1, True)
     assert "records are missing or not scored yet" in result.stderr
     result = mmdyn("report", run, "--table", "opencompass.leaderboard", "--pivot", "model")
     assert result.returncode == 1 and "Leaderboard" in result.stdout and "Score by model" in result.stdout
@@ -103,16 +111,16 @@ def test_attribution_and_the_noise_floor(tmp_path: Path) -> None:
     shown = {(row["factors"]["operator"], row["quantity"]): row["value"] for row in parts[0]["rows"]}
     assert shown["pad", "shapley"] == shown["all", "whole"] == -0.5 and shown["noise", "shapley"] == 0
     flips = [row for row in parts[1]["rows"] if row["factors"]["figure"] == "right to wrong"]
-    assert [row["value"] for row in flips if row["factors"]["chain"] == "pad"] == [0.5, 0, 0.5]
+    assert [row["value"] for row in flips if row["factors"]["chain"] == "pad"] == [0.5]
     text = mmdyn("report", run, "--attribute", "--gee").stdout
     assert "log odds" in text and "the regression has no finite solution" in text
     markdown = mmdyn("report", run, "--noise", "--format", "markdown").stdout
-    assert "| m1 | pad | right to wrong | 50.0 " in markdown
+    assert "| m1 | pad | right to wrong | - | 50 " in markdown
 
 
 def test_attribution_by_sample_as_csv(tmp_path: Path) -> None:
     run = factorial(tmp_path / "run")
-    result = mmdyn("report", run, "--attribute", "--by", "sample", "--csv", tmp_path / "out.csv")
+    result = mmdyn("report", run, "--attribute", "--by", "sample", "-o", tmp_path / "out.csv")
     assert result.returncode == 0, result.stderr
     with (tmp_path / "out.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if (row["operator"], row["quantity"]) == ("pad", "shapley")]
@@ -120,10 +128,20 @@ def test_attribution_by_sample_as_csv(tmp_path: Path) -> None:
     assert [(row["sample"], row["value"], row["n"]) for row in rows[-1:]] == [("all", "-0.5", "40")]
 
 
-def test_what_analyses_cannot_tell_ends_in_a_row_and_0(run: Path) -> None:
-    result = mmdyn("report", run, "--attribute", "--noise")
-    assert result.returncode == 0, result.stderr
+def test_a_table_without_a_number_is_told_and_ends_in_1(run: Path) -> None:
+    result = mmdyn("report", run, "--attribute", "--noise", "--pivot", "level", "-q")
+    assert result.returncode == 1 and "Score by level" in result.stdout
+    assert result.stderr.splitlines() == [
+        "Attribution: what of the drop each operator takes, in points: no number: no set here holds subsets of operators:"
+        " make one with `mmdyn perturb --factorial` and evaluate it",
+        "Noise floor: what chains flip beyond what asking again flips: no number: no variant was asked",
+    ]
     assert "no set here holds subsets of operators" in result.stdout and "no variant was asked" in result.stdout
+    none = mmdyn("report", run, "--pivot", "level", "--where", "level=none", "-q")
+    assert (none.returncode, none.stderr) == (
+        1,
+        "Score by level: no number: no record has level = none here (there is easy, hard)\n",
+    )
 
 
 @pytest.mark.parametrize(("words", "says"), [
@@ -131,17 +149,15 @@ def test_what_analyses_cannot_tell_ends_in_a_row_and_0(run: Path) -> None:
     (["--gap", "level"], "'level' is no FACTOR=A:B: write it like difficulty=easy:hard"),
     (["--pivot", "level", "--where", "level"], "'level' is no NAME=VALUE,…: write it like difficulty=easy,hard"),
     (["--where", "level=easy"], "--where goes with a table: add --pivot FACTOR, or another one"),
-    (["--pivot", "level", "--flips"], "--flips, --correct, --repeats, --auc and --html are of the summary"),
-    (["--pivot", "level", "--format", "pdf"], "--format is one of text, json, csv, markdown, latex"),
     (["--pivot", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
     (["--table", "opencompass.table1", "--macro", "level"], "--macro goes with --pivot: give one, or leave --macro out"),
-    (["--table", "opencompass.table1", "--measure", "cost"], "--table says its own measure: leave --measure out"),
-    (["--pivot", "level", "--by", "level"], "--by goes with --paired or --gap or --trend or --spread"),
+    (["--table", "opencompass.table1", "--measure", "cost"], "--spread or --ranking or --leaderboard: give one, or leave --measure out"),
+    (["--pivot", "level", "--by", "level"], "--by goes with --paired, --gap, --trend, --spread, --attribute, --noise"),
+    (["--full", "--flips", "--by", "level"], "--curves, or with no table: leave it out"),
     (["--pivot", "level", "--paper", "x"], "--paper goes with --table: give one, or leave --paper out"),
     (["--pivot", "level", "--measure", "cost", "--measure", "score"], "--measure is given 2 times: give it once"),
     (["--pivot", "level", "--where", "level=a", "--where", "level=b"], "--where names one thing twice"),
-    (["--pivot", "level", "--table", "opencompass.table1", "--json"], "JSON and CSV are of one table"),
-    (["--pivot", "level", "--format", "latex", "--json"], "--json and --csv are formats themselves"),
+    (["--table", "opencompass.table1", "--table", "opencompass.leaderboard"], "--table names one paper's table at a time"),
     (["--leaderboard", "set", "--group", "mean=x"], "a group cannot be called 'mean', as a column is"),
     (["--table", "opencompass.x"], "there is no table 'opencompass.x'"),
     (["--noise", "--gee"], "--gee goes with --attribute: give one, or leave --gee out"),

@@ -197,6 +197,7 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     assert first == report(write_run(tmp_path / "b" / "run", reversed(records)), by=["grade"]).to_json()
     read = json.loads(first)
     assert list(read) == ["schema", "title", "complete", "failed", "runs", "failures", "parts"]
+    assert read["schema"] == 1, "counted up when what there was means something else, or is gone"
     tables = [(part["kind"], part["by"]) for part in read["parts"]]
     assert tables[:4] == [("scores", ""), ("scores", "grade"), ("contrasts", ""), ("contrasts", "grade")]
     assert list(read["parts"][0]) == ["kind", "title", "across", "rows", "notes", "columns", "by"]
