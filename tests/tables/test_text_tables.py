@@ -6,11 +6,10 @@ import io
 from pathlib import Path
 
 from rich.cells import cell_len
-from rich.console import Console
 from tables.making_runs import CHEAP, DYNAMIC, STRONG, answer, answers, printed, write_run
 
 from mmdyn.record import Condition
-from mmdyn.tables import Summary, clean, print_flips, print_grid, print_summary, summarise
+from mmdyn.tables import Summary, clean, print_flips, print_summary, summarise
 
 
 def shown(summary: Summary) -> str:
@@ -85,47 +84,3 @@ def test_nothing_that_a_model_or_a_file_brought_reaches_the_terminal_raw(tmp_pat
     text = shown(summary) + out.getvalue()
     assert "[red]evil[/red]" in text and not set(text) & {"\x1b", "\u202e", "\r"}
     assert clean("a\tb").plain == "a\N{REPLACEMENT CHARACTER}b"
-
-
-def laid_out(width: int, *, styled: bool = False) -> list[str]:
-    rows = [("none → kprag", "+4.0 [-1.0, +9.0]", 0), ("distractor → kprag:物理", "+12.0 [+3.0, +20.0]", 15)]
-    cells = [{"group": "dynamic all", "value": row[0], "change": row[1], "left\nout": row[2]} for row in rows]
-    console = Console(file=(out := io.StringIO()), width=width, force_terminal=styled, highlight=False)
-    print_grid(console, "title", cells, "contrast")
-    return out.getvalue().splitlines()[1:-1]
-
-
-def test_a_wide_one_has_a_line_a_row() -> None:
-    lines = laid_out(80)
-    assert [line.rstrip() for line in lines] == [
-        "",
-        "                                                 left",
-        " contrast                                change   out",
-        f" {'─' * 52}",
-        " dynamic all",
-        "   none → kprag               +4.0 [-1.0, +9.0]     0",
-        "   distractor → kprag:物理  +12.0 [+3.0, +20.0]    15",
-        "",
-    ]
-    assert {cell_len(line) for line in lines} == {54}
-
-
-def test_words_without_room_get_a_line_and_no_number_is_cut() -> None:
-    lines = [line.rstrip() for line in laid_out(46)]
-    assert lines[4:8] == [
-        " dynamic all",
-        "   none → kprag    +4.0 [-1.0, +9.0]     0",
-        "   distractor → kprag:物理",
-        "                 +12.0 [+3.0, +20.0]    15",
-    ]
-
-
-def test_a_terminal_that_is_too_narrow_for_the_numbers_cuts_none() -> None:
-    lines = [line.rstrip() for line in laid_out(12)]
-    assert [line.split()[-1] for line in lines if "[" in line] == ["+9.0]", "+20.0]"]
-    assert [line.split()[-1] for line in lines if line.strip() in ("0", "15")] == ["0", "15"]  # in a table below
-    assert "   none → kprag" in lines
-
-
-def test_headings_stand_out() -> None:
-    assert sum("\x1b[1m" in line for line in laid_out(80, styled=True)) == 1
