@@ -1,4 +1,4 @@
-"""What a run is made of and a report reads: Condition, Record, Contrast."""
+"""What a run is made of and a report reads: Condition, Record."""
 
 from __future__ import annotations
 
@@ -181,38 +181,3 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     pictures: str | None = None
     score: Score | None = None
     examples: tuple[str, ...] = ()
-
-
-class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a.
-
-    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not compared,
-    `variants_left_out` the variants that the others lack: of a parent, a chain and a draw that a or b has, those that
-    were never made, or not answered. `failed` counts the failed records of a and b, `needs_judge` the compared answers
-    that need a judge and had none. `differs` names what differs between a and b beside the factor: instruction, form
-    (task type), turns (their number), pictures. `note` says why a number is None, or what to know of it.
-    scale: what `delta`, `ci95` and `p` are of: `raw` scores, or scores `corrected` for chance where guessing earns
-        another share on each side. raw_delta: b - a of raw scores over the same pairs, in [-1, 1].
-    """
-
-    model: str
-    set: str
-    factor: str
-    a: str
-    b: str
-    held: dict[str, str]
-    n: int
-    left_out: int
-    delta: float | None
-    ci95: tuple[float, float] | None
-    p: float | None
-    p_adjusted: float | None
-    method: str
-    by: dict[str, dict[str, dict[str, Json]]] = {}
-    failed: int = 0
-    needs_judge: int = 0
-    note: str = ""
-    variants_left_out: int = 0
-    differs: tuple[str, ...] = ()
-    scale: Scale = "raw"
-    raw_delta: float | None = None

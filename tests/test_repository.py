@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -57,6 +58,14 @@ def test_the_workflow_runs_ci_without_secrets() -> None:
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert oldest in job["strategy"]["matrix"]["python"] and len(job["strategy"]["matrix"]["python"]) == 2
     assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in job["steps"]] == ["actions/checkout", "actions/setup-python", ".ci/run"]  # fmt: skip
+
+
+def test_ci_runs_the_slow_tests_and_few_are_slow() -> None:
+    assert re.search(r"^time pytest -n auto -m slow$", CI, re.MULTILINE)
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in tracked("tests/**/test_*.py")]
+    tests = [node for tree in trees for node in tree.body if getattr(node, "name", "").startswith("test_")]
+    slow = [node for node in tests if any(ast.unparse(mark) == "pytest.mark.slow" for mark in node.decorator_list)]  # type: ignore[attr-defined]
+    assert tests and 0 < len(slow) <= 0.15 * len(tests)
 
 
 def test_the_forms_are_these() -> None:

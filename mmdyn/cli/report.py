@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from mmdyn.cli._command import Command
 from mmdyn.cli._output import form_of, output_options, page_of, plot, write
 from mmdyn.cli._shared import leave_by, split
 from mmdyn.cli._tables import check, parts_of, table_groups, where_of
+from mmdyn.errors import UserError, command_line
 
 if TYPE_CHECKING:
     from mmdyn.table import Part
@@ -57,6 +59,7 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
         found = _tabulate(folders, page, form, parts, by, given, published, progress)
     plot(found.of_parts(_printed(found, page, len(parts))), given)
     write(_spelt(folders, found, page, form, len(parts)), form, given)
+    _say_how_to_look(folders, found)
     _leave(found.of_parts(found.parts[: len(parts)]))
 
 
@@ -99,7 +102,7 @@ def _tabulate(
 
 def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, asked: int) -> str:
     """A report in a form: a page, then as many tables as were asked for."""
-    from mmdyn.tables import FORMATS, brief_lines, explain, full_text, short_text, why_lines
+    from mmdyn.tables import FORMATS, brief_text, explain, full_text, short_text, why_lines
 
     tables, rest = found.of_parts(found.parts[:asked]), found.of_parts(found.parts[asked:])
     if page and form == "html":
@@ -108,12 +111,15 @@ def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, as
         return explain(found, folders).to_json().decode()
     if not page or form not in ("text", "markdown"):
         return FORMATS[form](found)
-    if page in ("why", "brief"):
-        lines = why_lines(explain(rest, folders)) if page == "why" else brief_lines(rest)
-        return "".join(f"{line}\n" for line in lines) + "\n" * bool(asked) + FORMATS[form](tables)
-    if form == "markdown":
+    if page == "why":
+        lines = "".join(f"{line}\n" for line in why_lines(explain(rest, folders)))
+    elif page == "brief":
+        lines = brief_text(rest)
+    elif form == "markdown":
         return FORMATS[form](found)
-    return {"short": short_text, "full": full_text}[page](rest) + FORMATS[form](tables)
+    else:
+        return {"short": short_text, "full": full_text}[page](rest) + FORMATS[form](tables)
+    return lines + "\n" * bool(asked) + FORMATS[form](tables)
 
 
 def _printed(found: Report, page: str, asked: int) -> list[TablePart]:
@@ -123,11 +129,27 @@ def _printed(found: Report, page: str, asked: int) -> list[TablePart]:
     return [*first, *found.parts[:asked]]
 
 
+def _say_how_to_look(runs: Sequence[RunFolder], found: Report) -> None:
+    """Say how to see a question beside a variant that turned it, of each dynamic set."""
+    from mmdyn.data import SampleSet
+
+    turned = {tuple(row.factors[name] for name in ("set", "question", "chain")) for row in found.rows("flips")}
+    sets = dict.fromkeys((entry.root, run.set_folder(entry)) for run in runs for entry in run.config.sets)
+    for root, folder in sets if turned else ():
+        with suppress(UserError):  # the set does not lie there any more
+            made = ((sample.id, sample.variant) for sample in SampleSet(folder))
+            shown = next(
+                (id for id, made_by in made if made_by and (root, made_by.parent, made_by.chain) in turned), ""
+            )
+            if shown:
+                click.echo(f"what a variant changed: {command_line('mmdyn', 'data', 'show', folder, shown)}", err=True)
+
+
 def _leave(found: Report) -> None:
     """Say what is missing; exit status 1 where anything failed, or a table that was asked for has no number."""
     if not found.complete:
         click.echo("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
-    empty = [part for part in found.parts if not any(row.value is not None for row in part.rows)]
+    empty = [part for part in found.parts if part.kind != "flips" and all(row.value is None for row in part.rows)]
     for part in empty:
         why = next((row.note for row in part.rows if row.note), "") or "; ".join(part.notes) or "nothing to tell"
         click.echo(f"{part.title}: no number: {why}", err=True)

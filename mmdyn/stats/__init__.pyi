@@ -26,6 +26,7 @@ from .intervals import (
     mean_score_between as mean_score_between,
     tango as tango,
     wilson as wilson,
+    within as within,
 )
 from .monotone import Curve as Curve, HalfDose as HalfDose, half_dose as half_dose, monotone_curve as monotone_curve
 from .paired_difference import (

@@ -244,7 +244,7 @@ def uniformity(hits: Floats, expected: Floats, labels: Ints) -> float | None:
     from scipy.special import chdtrc
 
     alone = _kish(np.ones(len(labels)), labels) / len(labels)
-    enough = alone * expected.sum(0) >= LEAST_EXPECTED
+    enough = np.round(alone * expected.sum(0), 9) >= LEAST_EXPECTED
     if enough.sum() < 2:
         return None
     pulls, chances = (hits - expected)[:, enough], expected[:, enough]

@@ -154,6 +154,12 @@ def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Fl
     return unique, np.bincount(places, weights * values, len(unique)) / total, total / counts
 
 
+def within(groups: Ints, values: Floats, weights: Floats) -> Floats:
+    """Each value less the weighted mean of its group."""
+    ids, means, _ = group_means(groups, values, weights)
+    return values - means[np.searchsorted(ids, groups)]
+
+
 def uneven(weights: Floats, labels: Ints) -> dict[str, bool]:
     """Whether any cluster holds more than one, and whether weights differ."""
     return {"clustered": len(np.unique(labels)) < len(labels), "weighted": bool(np.ptp(weights) > 1e-9 * weights.max())}

@@ -2,6 +2,7 @@ from .blocks import Block as Block
 from .breakdown import Breakdown as Breakdown, field_of as field_of
 from .brief import (
     brief_lines as brief_lines,
+    brief_text as brief_text,
     doubts as doubts,
     full_text as full_text,
     remarks as remarks,

@@ -136,6 +136,11 @@ def remarks(row: Row) -> list[str]:
     return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
 
 
+def brief_text(report: Tables) -> str:
+    """The ten lines, broken where the terminal is narrower."""
+    return _lines(brief_lines(report))
+
+
 def short_text(report: Tables) -> str:
     """The ten lines, then scores, then the changes from standard to dynamic, one row a model and chain."""
     left = [part for part in report.parts if part.kind not in ("scores", "contrasts") and part.rows]
@@ -144,7 +149,7 @@ def short_text(report: Tables) -> str:
     names = [f"{others} other contrast{'s' * (others > 1)}"] * bool(others)
     names += [re.split("[:;,]", part.title)[0] for part in left]
     more = [f"--full has the rest: {', '.join(names)}."] * bool(names)
-    return _lines(brief_lines(report)) + "\n" + FORMATS["text"](report.of_parts(parts)) + _lines(more)
+    return brief_text(report) + "\n" + FORMATS["text"](report.of_parts(parts)) + _lines(more)
 
 
 def full_text(report: Tables) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from mmdyn.frame import Frame
 from mmdyn.html import Html, html_table, markup
-from mmdyn.tables.grid import Grid, Word, grid_of
+from mmdyn.tables.grid import BEST, UNITS, Grid, Word, grid_of
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.run_state import RunState
 from mmdyn.tables.terminal import clean, open_console
@@ -60,11 +61,20 @@ STARS = {"": "", "best": "*", "second": "+"}
 MARKDOWN = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
 MARKED = {"": "{}", "best": "<b>{}</b>", "second": "<u>{}</u>"}
 LATEX = {"": "{}", "best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
+SHOWN = "{}: best, {}: second best, each where a paired test tells it apart from the next (Holm, 5 %)"
+"""What a table says of how it marks the best."""
+
 ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`["} | {"<": "&lt;"})
 TEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "\N{EN DASH}": "--"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "|": r"\textbar{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "\N{EN DASH}": "--", "\N{EM DASH}": "---", "\u2212": "$-$"}
+    | {"\N{RIGHTWARDS ARROW}": r"$\rightarrow$", "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$", "\u2264": r"$\leq$"}
+    | {"\N{MULTIPLICATION SIGN}": r"$\times$", "\N{PLUS-MINUS SIGN}": r"$\pm$", "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}"}
 )
+MINUS = re.compile(r"(?<![\w.+-])-(?=[\d ])")
+BEYOND_LATIN = re.compile(r"[^\u0000-\u024f\u2010-\u2026\u2190-\u21ff\u2200-\u22ff]")
+"""What pdfLaTeX's usual fonts do not have."""
 
 
 GAP, NARROWEST = 2, 12
@@ -95,7 +105,7 @@ def _text(grid: Grid) -> Iterator[str]:
                 padded = [word + gap if place < grid.labels else gap + word for place, word, gap in sides]
                 yield f" {(' ' * GAP).join(padded)}".rstrip()
             yield from [f" {'─' * (sum(widths[place] + GAP for place in piece) - GAP)}"] * (number == 0)
-    yield from ("", *wrapped(grid.notes), "")
+    yield from ("", *wrapped(_shown(grid, STARS["best"], STARS["second"])), "")
 
 
 def _narrowed(widths: Sequence[int], room: int) -> list[int]:
@@ -140,25 +150,41 @@ def _markdown(grid: Grid) -> Iterator[str]:
     yield "|" + "---|" * grid.labels + "---:|" * (len(grid.heads) - grid.labels)
     for line in grid.lines:
         yield f"| {' | '.join(MARKDOWN[word.mark].format(told(word.text)) for word in line)} |"
-    yield from ("", *(f"- {told(note)}" for note in grid.notes), "")
+    yield from ("", *(f"- {told(note)}" for note in _shown(grid, "bold", "underlined")), "")
 
 
 def _latex(grid: Grid) -> Iterator[str]:
-    def told(text: str) -> str:
-        return clean(text).plain.translate(TEX)
+    """A float whose caption says what it shows, in what units, and what marks mean; what else is to be known stands
+    below."""
 
+    def told(text: str) -> str:
+        return MINUS.sub("$-$", clean(text).plain.translate(TEX))
+
+    said = _shown(grid, "Bold", "underlined")
+    of_caption = [f"Numbers are {note}" if note.startswith(UNITS) else note for note in said if _is_of_caption(note)]
+    caption = " ".join(f"{text.rstrip('.')}." for text in (grid.title, *of_caption))
     columns = "l" * grid.labels + "r" * (len(grid.heads) - grid.labels)
-    yield from (r"\begin{table}", r"\centering", f"\\caption{{{told(grid.title)}}}", f"\\begin{{tabular}}{{{columns}}}")
+    beyond = BEYOND_LATIN.search(
+        "".join([grid.title, *grid.heads, *(word.text for line in grid.lines for word in line)])
+    )
+    yield f"% needs booktabs{', and XeLaTeX or LuaLaTeX with a font that has its letters' * bool(beyond)}"
+    yield from (r"\begin{table}", r"\centering", f"\\caption{{{told(caption)}}}", f"\\begin{{tabular}}{{{columns}}}")
     yield from (r"\toprule", f"{' & '.join(map(told, grid.heads))} \\\\", r"\midrule")
     for line in grid.lines:
         yield f"{' & '.join(LATEX[word.mark].format(told(word.text)) for word in line)} \\\\"
-    yield from (
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-        *(f"% {clean(note).plain}" for note in grid.notes),
-        "",
-    )
+    yield from (r"\bottomrule", r"\end{tabular}")
+    if below := r" \\ ".join(told(note) for note in said if not _is_of_caption(note)):
+        yield from (r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {below}}}")
+    yield from (r"\end{table}", "")
+
+
+def _is_of_caption(note: str) -> bool:
+    return note.startswith((UNITS, "Bold:"))
+
+
+def _shown(grid: Grid, best: str, second: str) -> list[str]:
+    """The notes, with how this format marks the best."""
+    return [SHOWN.format(best, second) if note == BEST else note for note in grid.notes]
 
 
 def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tables], str]:
@@ -173,7 +199,7 @@ def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tables], str]
 def _html(grid: Grid) -> Iterator[str]:
     """Best and second best as in Markdown."""
     lines = ([Html(MARKED[word.mark].format(markup(word.text))) for word in line] for line in grid.lines)
-    yield html_table(grid.heads, lines, grid.title, grid.notes)
+    yield html_table(grid.heads, lines, grid.title, _shown(grid, "bold", "underlined"))
 
 
 def table_frame(parts: Sequence[TablePart]) -> Frame:

@@ -44,8 +44,11 @@ OF_CONDITIONS = ("scores", "contrasts", "flips")
 """Tables above which is said what run, model and set all their rows have in common."""
 
 SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
-SIGNED = ("difference", "raw difference", "slope", "shapley", "whole", "interaction", "log odds")
+SIGNED = ("difference", "raw difference", READ, "slope", "shapley", "whole", "interaction", "log odds")
 SHOWN = 3
+
+UNITS = "in percent, with 95 % intervals"
+BEST = "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
 
 
 class Word(NamedTuple):
@@ -56,7 +59,8 @@ class Word(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table for people: the first `labels` columns hold words. Every line has as many cells as there are heads."""
+    """A table for people: the first `labels` columns hold words. Every line has as many cells as there are heads. The
+    notes that a caption says, too, are UNITS and BEST."""
 
     title: str
     labels: int
@@ -113,7 +117,7 @@ def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]])
             own = all(
                 plain_model(name) in ("", plain_model(row.factors.get("model", ""))) for name, row in papers.items()
             )
-            shown = [Word(number(row.paper, row.unit, sign=row.quantity in SIGNED) if row else "-") for row in rows]
+            shown = [Word(number(row.paper, row.unit, sign=_is_signed(row)) if row else "-") for row in rows]
             yield ("paper" if own else f"paper: {', '.join(papers)}"), shown
 
 
@@ -155,22 +159,26 @@ def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *,
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 
+def _is_signed(row: Row) -> bool:
+    return row.quantity in SIGNED or row.quantity.startswith("slope per ")
+
+
 def _word(row: Row | None, *, bare: bool) -> Word:
     if row is None:
         return Word("-")
     if bare and row.value is not None and row.unit in ("share", "points"):
         return Word(points(row.value, digits_of(row.ci95)), row.mark)
-    return Word(number(row.value, row.unit, None if bare else row.ci95, sign=row.quantity in SIGNED), row.mark)
+    return Word(number(row.value, row.unit, None if bare else row.ci95, sign=_is_signed(row)), row.mark)
 
 
 def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
     if part.kind != "flips" and {row.unit for row in part.rows} & {"share", "points"}:
-        yield f"in percent, with 95 % intervals; n counts {COUNTED.get(part.kind, 'questions')}"
+        yield f"{UNITS}; n counts {COUNTED.get(part.kind, 'questions')}"
     if any(row.judged for row in part.rows):
         yield WAITING
     if any(row.mark for row in part.rows):
-        yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
+        yield BEST
     said = dict[str, dict[str, None]]()
     for row in part.rows:
         where = ", ".join(_labels(part, row.factors).values()) or row.quantity

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mmdyn.record import Record
 from mmdyn.sample import Answer, Option
-from mmdyn.stats import Ints, equality, group_means, mean_score, uniformity
+from mmdyn.stats import Ints, equality, mean_score, uniformity, within
 from mmdyn.table import AnswerKeys, Position
 from mmdyn.tables.blocks import Block, Numbered, RowWatcher
 from mmdyn.tables.breakdown import reading_order
@@ -121,12 +121,19 @@ class PositionWatcher(_SampleWatcher):
         place_of = {"": -1, **{label: place for place, label in enumerate(labels)}}
         codes, options = np.array([(place_of[label], many) for label, many in samples], np.int64)[asked].T
         kept = np.intersect1d(block.records, np.flatnonzero(codes >= 0))
-        for front, sides in _sides(columns, kept, codes).items():
+        usual, many = np.full(len(columns.names), -1), np.zeros(len(columns.names), np.int64)
+        standard = kept[np.array([key.variant == STANDARD for key in columns.keys], np.bool_)[columns.asked[kept]]]
+        usual[columns.parents[standard]], many[columns.parents[kept]] = codes[standard], options[kept]
+        before = usual[columns.parents[kept]]
+        moved = columns.asked[kept[(before >= 0) & (before != codes[kept])]]
+        for front, sides in _sides(columns, columns.asked[kept], moved).items():
             told = list[tuple[_Positions, float | None]]()
             for questions, places in sides.items():
                 records = kept[np.isin(columns.asked[kept], places)]
                 here = block._replace(records=records, front={**dict(front), "questions": questions})
-                one = _Positions.of(here, labels, codes, options)
+                before = np.where(many > 2, usual, -1)  # of two options the right one always goes to the other place
+                strata = many if questions == STANDARD else many * (len(labels) + 1) + before
+                one = _Positions.of(here, labels, codes, strata)
                 told.append((one, None if here.front["model"].startswith(BASELINE) else one.p))
             last = max((place for place, (_, p) in enumerate(told) if p is not None), default=-1)
             for place, (one, p) in enumerate(told):
@@ -137,19 +144,15 @@ class PositionWatcher(_SampleWatcher):
         return [POSITION_MEANS] if rows else ()
 
 
-def _sides(columns: Columns, records: Ints, codes: Ints) -> dict[tuple[tuple[str, str], ...], dict[str, list[int]]]:
+def _sides(columns: Columns, asked: Ints, moved: Ints) -> dict[tuple[tuple[str, str], ...], dict[str, list[int]]]:
     """For each run, model and set the conditions of standard questions, and of the chains that move the right option of
-    any of them, by the chains' names. codes: of each record the position of its right option."""
-    standard = np.array([key.variant == STANDARD for key in columns.keys], np.bool_)[columns.asked[records]]
-    usual = np.full(len(columns.names), -1)
-    usual[columns.parents[records[standard]]] = codes[records[standard]]
-    before = usual[columns.parents[records]]
-    moved = records[~standard & (before >= 0) & (before != codes[records])]
+    any of them, by the chains' names. asked, moved: the conditions of records, and of those whose right option was
+    moved."""
     chains = dict[str, set[str]]()
-    for key in (columns.keys[place] for place in np.unique(columns.asked[moved]).tolist()):
+    for key in (columns.keys[place] for place in np.unique(moved).tolist()):
         chains.setdefault(key.set, set()).add(key.chain)
     found = dict[tuple[tuple[str, str], ...], dict[str, list[int]]]()
-    for place in np.unique(columns.asked[records]).tolist():
+    for place in np.unique(asked).tolist():
         key = columns.keys[place]
         own = chains.get(key.set, set())
         if key.variant == STANDARD or key.chain in own:
@@ -160,32 +163,29 @@ def _sides(columns: Columns, records: Ints, codes: Ints) -> dict[tuple[tuple[str
 
 
 class _Positions(NamedTuple):
-    """A model's answers to some questions, by the position of their right option. options: of each parent how many
-    there are."""
+    """A model's answers to some questions, by the position of their right option. strata: of each parent what else its
+    score may go with: how many options there are, and where the right one stood before it was moved."""
 
     block: Block
     records: dict[str, Ints]
-    options: Ints
+    strata: Ints
 
     @classmethod
-    def of(cls, block: Block, labels: Sequence[str], codes: Ints, options: Ints) -> _Positions:
-        """The records of a block. codes, options: of each record the place of its position among the labels, and how
-        many options there are."""
-        own, many = codes[block.records], np.zeros(len(block.columns.names), np.int64)
-        many[block.columns.parents[block.records]] = options[block.records]
-        return cls(block, {labels[code]: block.records[own == code] for code in np.unique(own).tolist()}, many)
+    def of(cls, block: Block, labels: Sequence[str], codes: Ints, strata: Ints) -> _Positions:
+        """The records of a block. codes: of each record the place of its position among the labels."""
+        own = codes[block.records]
+        return cls(block, {labels[code]: block.records[own == code] for code in np.unique(own).tolist()}, strata)
 
     @property
     def p(self) -> float | None:
-        """Of the test that all positions of FEW questions or more have one score; None where there are not two."""
+        """Of the test that all positions of FEW questions or more have one score, within strata; None where there are
+        not two."""
         large = [cell for cell in map(self.block.cell, self.records.values()) if len(cell.values) >= FEW]
         if len(large) < 2:
             return None
         values, weights = (np.concatenate([getattr(cell, name) for cell in large]) for name in ("values", "weights"))
         parents = np.concatenate([cell.parents for cell in large])
-        # Questions with more options are harder to guess, and have positions of their own.
-        sizes, means, _ = group_means(self.options[parents], values, weights)
-        values -= means[np.searchsorted(sizes, self.options[parents])]
+        values = within(self.strata[parents], values, weights)
         levels = np.repeat(np.arange(len(large)), [len(cell.values) for cell in large])
         return equality(values, levels, weights, self.block.columns.clusters[parents])
 

@@ -268,7 +268,7 @@ def difference_row(
 ) -> Row:
     """The row of a difference, or of another number that is tested against 0."""
     found = found.rounded
-    few = TOO_FEW_OFF if more.get("quantity") == "slope" else TOO_FEW_NOTE
+    few = TOO_FEW_OFF if str(more.get("quantity")).startswith("slope") else TOO_FEW_NOTE
     notes = notes if found.p is not None else [*notes, few]
     more = {"ci95": found.ci95, "method": found.method, "note": "; ".join(notes)} | more
     p = None if found.p is None else p_digits(found.p)

@@ -294,14 +294,27 @@ def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
 def _title(part: Part, axes: Sequence[str]) -> str:
     """What a declaration is called that has no title."""
     if isinstance(part, Analysis | Whole):
-        by = f" by {part.by}" if isinstance(part, Scores | Contrasts) and part.by else ""
-        return TITLES[type(part)] + by
+        return TITLES[type(part)] + (f" by {part.by}" if isinstance(part, Scores | Contrasts) and part.by else "")
     over = "" if isinstance(part, Pivot) or "model" in axes else ", mean over the models"
-    what = type(part).__name__.lower()
+    measure = part.measure.replace("_", " ")
+    what, by = measure.capitalize(), axes if isinstance(part, Pivot) else ()
+    if isinstance(part, Paired | Gap | Trend | Spread):
+        by = part.by
     if isinstance(part, Paired | Gap):
-        what, axes = f"{part.b} - {part.a}", part.by
-    by = f" by {', '.join(axes)}" if axes else ""
-    return f"{what} of {part.measure}{by}{over}"
+        what = f"{what} of {part.b} - {part.a}"
+    elif isinstance(part, Trend | Spread):
+        what = f"{type(part).__name__} of the {measure} over {_listed([part.factor])}"
+    elif isinstance(part, Ranking):
+        what = f"Order of the models by {measure}, over {_listed([part.over])}"
+    elif isinstance(part, Leaderboard):
+        what = f"Models by their mean {measure} over {_listed([part.columns])}"
+    return what + (f" by {_listed(by)}" if by else "") + over
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Factors in words, the last with an `and`."""
+    *first, last = (name.replace("_", " ") for name in names)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _named(part: Part) -> list[str]:

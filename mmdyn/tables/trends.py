@@ -17,6 +17,12 @@ from mmdyn.tables.keys import NOT_GIVEN
 from mmdyn.tables.pairing import TOO_FEW_GROUP, difference_row
 from mmdyn.tables.rows import UNTESTED, WAITING, p_digits
 
+FAR = 10
+"""A trend is along the logarithm of a factor whose largest value is more than so many times its median."""
+
+SLOPE, SLOPE_OF_SKEWED = "slope", "slope per doubling"
+PER_DOUBLING = f"{{}} is skewed (its largest value is over {FAR} times its median), so that the slope is per doubling"
+
 
 def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
     """The rows of a block of a Gap: both groups and their difference."""
@@ -38,24 +44,34 @@ def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
 
 
 def trend_rows(block: Block, part: Trend) -> Iterator[Numbered]:
-    """The rows of a block of a Trend: the slope a unit of the factor, and how many levels it is over.
+    """The rows of a block of a Trend: the slope a unit of the factor, or a doubling where that is skewed, and how many
+    levels it is over.
 
     Raises UserError where no value is a number."""
-    values = [value for (value,) in split(block.columns, block.records, [part.factor])]
-    if not any(_number(value) is not None for value in values):
-        named = f"{part.factor} has none ({', '.join(values[:5])})"
+    every = {value: records for (value,), records in split(block.columns, block.records, [part.factor]).items()}
+    known = {number: len(records) for value, records in every.items() if (number := _number(value)) is not None}
+    if not known:
+        named = f"{part.factor} has none ({', '.join([*every][:5])})"
         raise UserError(f"a trend needs numbers, and {named}: name a factor that has some")
+    skewed = is_skewed(np.repeat([*known], [*known.values()]))
+    quantity = SLOPE_OF_SKEWED if skewed else SLOPE
     for key, records in block.spans(part.by).items():
         numbered = ((_number(value), cell) for value, cell in _cells(block, part.factor, records).items())
         cells = {number: cell for number, cell in numbered if number is not None}
         if len(cells) < 2:
-            yield block.row(part.by, key, "slope", None, note="fewer than two levels have an answer"), None
+            yield block.row(part.by, key, quantity, None, note="fewer than two levels have an answer"), None
             continue
-        levels = _Levels.of(block, list(cells.values()))
-        x = np.array(list(cells))[levels.levels]
+        levels, scale = _Levels.of(block, list(cells.values())), np.array(list(cells))
+        x = (np.log2(scale) if skewed else scale)[levels.levels]
         found = levels.held(x, slope)
-        yield difference_row(block, part.by, key, found, levels.notes, quantity="slope", **levels.counts), None
+        notes = [*levels.notes, *[PER_DOUBLING.format(part.factor)] * skewed]
+        yield difference_row(block, part.by, key, found, notes, quantity=quantity, **levels.counts), None
         yield block.row(part.by, key, "levels", len(cells), unit="count"), None
+
+
+def is_skewed(x: Floats) -> bool:
+    """Whether few numbers would decide a slope along x: all are above 0, and the largest is far above the median."""
+    return bool(x.min() > 0 and x.max() > FAR * np.median(x))
 
 
 def spread_rows(block: Block, part: Spread) -> Iterator[Numbered]:

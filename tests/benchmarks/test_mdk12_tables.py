@@ -152,10 +152,10 @@ def test_what_was_changed_is_told_by_the_chain(tmp_path: Path) -> None:
         of("paraphrase+substitute", 7),
     ]
     cells = [({"model": "m", "difficulty": "easy"}, 9, 10), ({"model": "m", "difficulty": "hard"}, 0, 90)]
-    shown, image, text, both = parts(made(tmp_path, *cells, *chains, of("pad+convert", 1, 4)), "modality")
+    shown, image, text, both = parts(made(tmp_path, *cells, *chains, of("pad+convert", 2)), "modality")
     assert [key[1] for key in shown] == ["nothing", "image", "text", "both"], "and no total over them"
     drops = [part["m", "difference"] for part in (image, text, both)]
-    assert [(percent(row), row.n) for row in drops] == [(50, 10), (20, 10), (75, 4)]
+    assert [(percent(row), row.n) for row in drops] == [(50, 10), (20, 10), (70, 10)]
     assert percent(image["m", "image"]) == 40, "a question counts once, with the mean over its chains"
 
 

@@ -138,6 +138,7 @@ def test_drafts_that_do_not_do_are_refused(tmp_path: Path, change: dict[str, Any
     assert len(made) == 0 and told in reasons(made)["t"]
 
 
+@pytest.mark.slow
 def test_a_tiny_model_s_nonsense_is_refused_with_reasons(tmp_path: Path) -> None:
     from making_models import saying
 

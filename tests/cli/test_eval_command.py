@@ -126,6 +126,7 @@ def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments:
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
     with hold() as server:

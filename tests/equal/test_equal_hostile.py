@@ -28,6 +28,7 @@ def test_any_latex_is_compared_without_raising(given: str, gold: str) -> None:
     assert isinstance(same(f"\\frac{{1}}{{{given}}}", f"\\frac{{1}}{{{gold}}}"), bool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["(", "{", "[", "\\{", "x^", "\\sqrt{", "\\frac{", "-", "+", "|", "√", "1,", "x=1, ", "x=1 or ", "±", "∪", "{1,", "({", "H2O+", "→", "2h ", "=", "<", "①", "1/", "a_", "!", "^2", "每", "e^{", "9^{", "sin "],

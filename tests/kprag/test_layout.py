@@ -55,6 +55,7 @@ def test_what_follows_a_piece_that_was_cut_is_left_out() -> None:
     assert fit_pieces(pieces, "\n", 11) == (["- a: b"], True)
 
 
+@pytest.mark.slow
 def test_a_long_text_without_sentences_takes_no_long_time() -> None:
     for long in (
         "word " * 10_000,

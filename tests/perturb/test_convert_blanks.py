@@ -192,6 +192,7 @@ def test_a_choice_becomes_an_open_question_where_it_could_be_a_blank(language: A
     assert (after.task_type, after.answer, after.options) == ("open_ended", "6", ())
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_hostile_texts_take_no_time() -> None:
     for text in (

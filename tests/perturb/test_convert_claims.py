@@ -101,6 +101,7 @@ def test_other_notes_stay(note: str) -> None:
     assert claim_of(choice(question="(Answer is a word)"), "B").question.startswith("(Answer is a word)\n")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_claim_over_many_options_takes_no_time() -> None:
     labels = [f"L{n}" for n in range(60)]
@@ -131,6 +132,7 @@ def test_what_is_drawn_does_not_give_the_gold_answer_away() -> None:
     assert max(claims.values()) - min(claims.values()) < 120
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_hostile_notes_take_no_time() -> None:
     for text in (

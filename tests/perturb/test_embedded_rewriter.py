@@ -131,6 +131,7 @@ def test_a_paraphrase_is_refused_alike_but_for_the_length() -> None:
     assert isinstance(made, str) and made.startswith("It rained. " * 299) and asks not in made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("digits", ["7", "1２", "1,000."])
 def test_a_hundred_thousand_digits_take_no_time(digits: str) -> None:
     """A rule that began anew at every digit would take minutes."""

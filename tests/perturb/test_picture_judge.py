@@ -143,6 +143,7 @@ def test_local_damage_is_doubtful(damage: Callable[[Drawing], np.ndarray | None]
     assert all(check(before, after, ocr) for before, after in unseen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fair", ["framed in grey", "textured, framed and inverted"])
 @pytest.mark.parametrize("damage", GROSS)
 def test_gross_damage_is_certain(damage: str, fair: str) -> None:
@@ -161,6 +162,7 @@ def test_a_picture_that_was_cut_is_certain() -> None:
     assert check(pixels, framed(pixels[:, 100:], FRAMES[0], 255)[:, :-30]) is not None
 
 
+@pytest.mark.slow
 def test_a_number_that_is_read_otherwise_is_named(ocr: Ocr) -> None:
     sheets = [Sheet(300, 200, instead=instead) for instead in ({}, {"12": "21"}, {"12": "17"}, {"A": ""}, {"A": "B"})]
     for sheet in sheets:

@@ -78,7 +78,7 @@ def test_the_set_is_self_contained_and_nothing_is_left_over(dynamic: SampleSet) 
         assert pixels(data).size
 
 
-@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("workers", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_any_number_of_workers_makes_the_same_bytes(dynamic: SampleSet, tmp_path: Path, workers: int) -> None:
     again = perturb(make_set(tmp_path / "s"), tmp_path / "out", ops=OPS, draws=2, seed=1, workers=workers, quiet=True)
     assert tree(again.folder) == tree(dynamic.folder)

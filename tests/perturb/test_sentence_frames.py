@@ -156,6 +156,7 @@ HOSTILE = ["a", "7", "12,", "1１", "1.２", "$", "(", "（", "“", '"', "\\(",
            "what is $x$? ", "(  ) is the "]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_hostile_texts_take_linear_time(piece: str, language: str) -> None:

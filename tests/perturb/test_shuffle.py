@@ -110,6 +110,7 @@ def test_what_may_speak_of_the_old_order_is_left_out() -> None:
     assert msgspec.structs.replace(kept, options=sample.options, answer=sample.answer) == sample
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_hostile_texts_take_no_time() -> None:
     for text in (

@@ -63,6 +63,7 @@ def test_no_shade_of_grey_is_left_alone() -> None:
             assert difference(before, painted(before, palette)) >= 5, (palette, grey)
 
 
+@pytest.mark.slow
 def test_every_label_stays_readable_at_full_strength() -> None:
     pytest.importorskip("rapidocr")
     from mmdyn.models import Ocr

@@ -16,6 +16,7 @@ def bench() -> Any:
     return load_bench("style")
 
 
+@pytest.mark.slow
 def test_the_small_run_says_what_it_measured(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
     bench.main(["--small", "--rounds", "1"])
     rows = {line[:15].strip(): line[15:].strip() for line in capsys.readouterr().out.splitlines()}

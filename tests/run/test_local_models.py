@@ -38,6 +38,7 @@ def records(run: RunFolder) -> list[Record]:
     return list(run.records())
 
 
+@pytest.mark.slow
 def test_a_run_in_three_modes(tmp_path: Path) -> None:
     model = f"hf:{making_models.saying(tmp_path / 'saying')},max_new_tokens=20"
     given = write_set(tmp_path / "set", [choice(f"c{number}", knowledge_points=("Sides",)) for number in range(4)])

@@ -42,6 +42,7 @@ def test_the_long_search_is_long() -> None:
     assert SEARCH.max_examples == max(150, settings().max_examples) and SEARCH.deadline is None
 
 
+@pytest.mark.slow
 @given(TEXTS)
 @SEARCH
 def test_any_text_is_read_without_raising(text: str) -> None:

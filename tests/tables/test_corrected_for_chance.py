@@ -61,7 +61,7 @@ def test_a_pooled_contrast_is_corrected_answer_by_answer(tmp_path: Path) -> None
     claims = Condition("dynamic", "convert")
     found = of(tmp_path, asked("1100"), asked("1100", DYNAMIC), asked("1010", claims, 0.5))
     scales = {row.factors["chain"]: (row.scale, row.value) for row in changes(found)}
-    assert scales["pad"] == ("raw", 0.0) and scales["convert"][0] == "corrected"
+    assert scales["pad"] == ("corrected", 0.0) and scales["convert"][0] == "corrected", "one scale a set"
     pooled = [(1 + 1) / 2, (1 - 1) / 2, (-1 / 3 + 1) / 2, (-1 / 3 - 1) / 2]
     standard = [1, 1, -1 / 3, -1 / 3]
     assert scales["all"] == ("corrected", pytest.approx((sum(pooled) - sum(standard)) / 4, abs=1e-6))

@@ -52,18 +52,26 @@ def test_runs_that_gave_one_name_two_meanings_are_told_apart(tmp_path: Path) -> 
 
 
 def test_forms_turns_and_pictures_are_those_of_the_records(tmp_path: Path) -> None:
+    """What a chain is there to change is not named: of shuffle the form, of pad the pictures."""
     standard = answers("1100", pictures="aa")
-    cases: list[tuple[list[Record], tuple[str, ...]]] = [
-        (answers("1000", DYNAMIC, pictures="aa"), ()),
-        (answers("1000", DYNAMIC, pictures="aa", task_type="true_false"), ("form",)),
-        (answers("1000", DYNAMIC, pictures="bb"), ("pictures",)),
-        (answers("1000", DYNAMIC, pictures="aa")[:3] + answers("...0", DYNAMIC, pictures=""), ("pictures",)),
-        (answers("1000", DYNAMIC), ()),
-        (answers("1000", DYNAMIC, expansion="xx", pictures="bb"), ("turns", "pictures")),
-        ([replace(one, reply=Reply("A", changed="smaller")) for one in answers("1000", DYNAMIC, pictures="aa")], ("pictures",)),
+    cases: list[tuple[Condition, dict[str, Any], tuple[str, ...]]] = [
+        (SHUFFLE, {"pictures": "aa"}, ()),
+        (SHUFFLE, {"pictures": "aa", "task_type": "true_false"}, ()),
+        (SHUFFLE, {"pictures": "bb"}, ("pictures",)),
+        (SHUFFLE, {}, ()),
+        (SHUFFLE, {"expansion": "xx", "pictures": "bb"}, ("turns", "pictures")),
+        (DYNAMIC, {"pictures": "bb"}, ()),
+        (DYNAMIC, {"pictures": "bb", "task_type": "true_false"}, ("form",)),
+        (Condition("dynamic", "shuffle+pad"), {"pictures": "bb", "task_type": "true_false"}, ()),
+        (Condition("dynamic", "of another program"), {"pictures": "bb", "task_type": "true_false"}, ("form", "pictures")),
     ]  # fmt: skip
-    for place, (dynamic, differs) in enumerate(cases):
-        assert contrasts(tmp_path / str(place), standard, dynamic)["pad"].differs == differs, place
+    for place, (condition, more, differs) in enumerate(cases):
+        (row,) = contrasts(tmp_path / str(place), standard, answers("1000", condition, **more)).values()
+        assert row.differs == differs, place
+    some = [*answers("100.", SHUFFLE, pictures="aa"), *answers("...0", SHUFFLE, pictures="")]
+    sent = [replace(one, reply=Reply("A", changed="smaller")) for one in answers("1000", SHUFFLE, pictures="aa")]
+    for name, dynamic in {"some": some, "sent": sent}.items():
+        assert contrasts(tmp_path / name, standard, dynamic)["shuffle"].differs == ("pictures",), name
 
 
 def test_what_only_one_side_answered_is_no_difference(tmp_path: Path) -> None:
@@ -112,13 +120,13 @@ def test_missing_variants_are_counted_by_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [1, 1000])
 def test_many_parents_are_told_apart(tmp_path: Path, size: int) -> None:
     """A parent's pictures are not another's, however many there are."""
-    asked = [(Condition(), 0), (DYNAMIC, 0), (SHUFFLE, 1)]
+    asked = [(Condition(), 0), (Condition("dynamic", "paraphrase"), 0), (SHUFFLE, 1)]
     records = [
         answer(f"p{n}", 1.0, condition, pictures=f"a{n + more}") for condition, more in asked for n in range(size)
     ]
     found = contrasts(tmp_path, records)
     assert {chain: row.differs for chain, row in found.items()} == {
-        "pad": (), "shuffle": ("pictures",), "all": ("pictures",)
+        "paraphrase": (), "shuffle": ("pictures",), "all": ("pictures",)
     }  # fmt: skip
 
 

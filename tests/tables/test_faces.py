@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import builtins
-import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
-from making_runs import DYNAMIC, STANDARD, answer, answers, write_run
+from making_runs import DYNAMIC, STANDARD, answer, answers, changes, write_run
 from running import typed
 
 from making import choice, write_set
 from mmdyn import load, records, report, tabulate
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.record import Condition
-from mmdyn.table import Leaderboard, Pivot, Trend
-from mmdyn.tables import Chart, Point, doubts, save_plots, summary_charts, table_charts
+from mmdyn.table import Flips, Leaderboard, Pivot, Trend
+from mmdyn.tables import Chart, Point, brief_text, doubts, save_plots, summary_parts, table_charts
 from mmdyn.tables.plot import draw_chart
 from mmdyn.work import RunFolder
 from perturb import beside, perturb
@@ -39,19 +38,19 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def test_a_report_is_brief(run: RunFolder) -> None:
-    assert repr(report(run)).splitlines() == [
+    lines = [
         "run: 30 of 30 answers, 0 failed",
-        "m1, exam: standard 80.0 [49.0, 94.3]; dynamic all 55.0 [29.5, 78.1]",
-        "  dynamic - standard -25.0 [-53.9, +12.1] points, 10 pairs, adjusted p 0.27",
-        "  chain pad takes most: -40.0 [-68.7, -1.1] points, 10 pairs, adjusted p 0.19",
+        "m1 on exam: standard 80 [49, 94]; dynamic all 55 [29, 78]",
+        "  dynamic - standard -25 [-54, +12] points, 10 pairs, adjusted p 0.13",
+        "  pad takes most: -40 [-69, -1] points, 10 pairs, adjusted p 0.13",
         "distrust: standard to dynamic: 10 questions tell little: the change may lie anywhere from -54 to +12 points",
         "distrust: exam-dynamic: the set that was asked does not lie in sets/exam-dynamic any more, so nothing is known"
         " of its judge",
     ]
+    assert repr(report(run)).splitlines() == lines
     command = typed("report", run.folder, "--brief", "--quiet")
-    assert (command.exit_code, command.stdout) == (0, f"{report(run)!r}\n")
-    refused = typed("report", run.folder, "--brief", "--json")
-    assert refused.exit_code == 2 and "--brief is a form of the summary" in refused.stderr
+    assert (command.exit_code, command.stdout) == (0, brief_text(report(run)))
+    assert command.stdout.replace("\n", " ").split() == " ".join(lines).split(), "the same, in lines of 100 columns"
 
 
 def test_ten_lines_at_most_say_what_to_distrust(tmp_path: Path) -> None:
@@ -73,7 +72,7 @@ def test_the_chain_that_takes_most_is_left_out_where_a_model_would_be(tmp_path: 
         for one in answers(f"1{'10'[place // 2]}0", condition, model=f"m{n}")
     ]
     lines = repr(report(write_run(tmp_path / "three", found))).splitlines()
-    assert [line.split(",")[0] for line in lines[1:7:2]] == ["m0", "m1", "m2"] and "takes most" not in "".join(lines)
+    assert [line.split(" on ")[0] for line in lines[1:7:2]] == ["m0", "m1", "m2"] and "takes most" not in "".join(lines)
     lines = repr(report(write_run(tmp_path / "two", found[: 2 * 9]))).splitlines()
     assert sum("takes most" in line for line in lines) == 2
 
@@ -110,7 +109,8 @@ def test_what_others_wrote_is_text(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [answer("q1", 1.0, model=EVIL), answer("q1", 0.0, DYNAMIC, model=EVIL)])
     samples = write_set(tmp_path / "set", [choice(EVIL, texts=(EVIL, "x"), question=EVIL + "\x1b[2J")], "exam")
     dynamic = perturb(samples, tmp_path / "dynamic", ops="shuffle", quiet=True)
-    pages = [samples, run, report(run, flips=True), tabulate([run], [Pivot(by=("model",))]), beside(dynamic, EVIL)]
+    tables = tabulate([run], [Flips(), Pivot(by=("model",))])
+    pages = [samples, run, report(run), tables, beside(dynamic, EVIL)]
     for page in pages:
         markup = page._repr_html_()
         assert "<script>" not in markup and "&lt;script&gt;" in markup and "\x1b" not in markup
@@ -120,11 +120,11 @@ def test_what_others_wrote_is_text(tmp_path: Path) -> None:
 
 
 def test_markup_shows_what_a_report_and_a_table_print(run: RunFolder) -> None:
-    page = report(run, flips=True)._repr_html_()
-    assert "80.0 [49.0, 94.3]" in page and "standard → dynamic (chain pad)" in page
-    assert "Flips: 8 in all contrasts" in page or re.search(r"Flips: \d+ in all contrasts", page)
+    page = report(run)._repr_html_()
+    assert page.startswith("<pre>run: 30 of 30 answers, 0 failed\nm1 on exam: standard 80 [49, 94]; ")
+    assert "80 [49, 94]" in page.partition("</pre>")[2] and "standard → dynamic pad" in page
     table = tabulate([run], [Pivot(by=("model", "chain"))])
-    assert "80.0 [49.0, 94.3]" in table._repr_html_() and "80.0 [49.0, 94.3]" in repr(table)
+    assert "80 [49, 94]" in table._repr_html_() and "80 [49, 94]" in repr(table) and "<pre>" not in table._repr_html_()
     printed = typed("report", run.folder, "--pivot", "model,chain", "--format", "html", "--quiet")
     assert printed.stdout.strip() == table._repr_html_().strip()
 
@@ -142,10 +142,11 @@ def test_a_variant_beside_its_parent_marks_what_changed(tmp_path: Path) -> None:
 
 def test_frames(run: RunFolder) -> None:
     frame = report(run, by=["discipline"]).to_pandas()
-    assert (len(frame), frame["kind"].value_counts().to_dict()) == (15, {"score": 8, "contrast": 6, "meaning_judge": 1})
-    kinds = {"kind": "string", "n": "Int64", "estimate": "float64", "low": "float64", "note": "string"}
+    scores = frame[(frame["kind"] == "scores") & (frame["quantity"] == "score")]
+    assert (len(scores), frame["kind"].unique().tolist()) == (8, ["scores", "contrasts", "meaningjudges"])
+    kinds = {"kind": "string", "n": "Int64", "value": "float64", "low": "float64", "note": "string"}
     assert {name: str(frame[name].dtype) for name in kinds} == kinds
-    assert frame["estimate"][0] == 0.8
+    assert frame["value"][0] == 0.8
     every = records(run).to_pandas()
     assert (len(every), str(every["field.year"].dtype), str(every["needs_judge"].dtype)) == (30, "Int64", "boolean")
     assert every["score"].sum() == 19
@@ -190,25 +191,28 @@ def drawn(plot: Any) -> list[tuple[float, float, float]]:
 
 @NO_FONT
 def test_a_plot_has_the_numbers_of_the_report(run: RunFolder) -> None:
-    found = report(run, by=["discipline"], flips=True)
-    drops = [row for row in found.contrasts if row.factor == "variant"]
-    assert len(drops) == 3
-    for (value, low, high), row in zip(drawn(found.plot()), drops, strict=True):
-        assert row.delta is not None and row.ci95 is not None
-        assert (value, low, high) == pytest.approx([100 * number for number in (row.delta, *row.ci95)])
-    shown = [(point.label, round(point.value)) for point in found.plot("scores").chart.points]
+    found = tabulate([run], [*summary_parts(["discipline"]), Flips()])
+    drops = changes(found)
+    assert [row.factors["chain"] for row in drops] == ["color", "pad", "all"]
+    for (value, low, high), row in zip(drawn(found.plot("changes")), drops, strict=True):
+        assert row.value is not None and row.ci95 is not None
+        assert (value, low, high) == pytest.approx([100 * number for number in (row.value, *row.ci95)])
+    shown = [(point.label, round(point.value)) for point in found.plot().chart.points]
     assert shown == [("standard", 80), ("dynamic color", 70), ("dynamic pad", 40), ("dynamic all", 55)]
-    bars = found.plot("flips").figure.axes[0].containers
-    assert [[bar.get_width() for bar in side] for side in bars] == [
-        [-1, -4, -1],
-        [0, 0, 0],
-    ]  # of all chains, even ones have not flipped
-    (by,) = {point.label for point in found.plot("by discipline").chart.points}
-    assert by == "生物"
-    with pytest.raises(
-        UserError, match=r"no plot 'drops' \(did you mean 'drop'\?\): drop, scores, flips, by discipline are"
-    ):
-        found.plot("drops")
+    bars = found.plot("flips").chart.points
+    assert [tuple(bar[:3]) for bar in bars] == [
+        ("right to wrong", "color", -1), ("wrong to right", "color", 0),
+        ("right to wrong", "pad", -4), ("wrong to right", "pad", 0),
+    ]  # fmt: skip
+    assert len(found.plot("flips").figure.axes[0].containers) == 2
+    by = found.plot("scores by discipline").chart.points
+    assert [(point.series, point.label, round(point.value)) for point in by] == [
+        ("standard", "生物", 80),
+        ("dynamic all", "生物", 55),
+    ]
+    names = "scores, scores by discipline, changes, changes by discipline, flips are there"
+    with pytest.raises(UserError, match=rf"no plot 'change' \(did you mean 'changes'\?\): {names}"):
+        found.plot("change")
     with pytest.raises(UserError, match="give 1 or 2"):
         found.plot(columns=3)
 
@@ -222,7 +226,7 @@ def test_plots_of_tables(tmp_path: Path) -> None:
     ]
     run = write_run(tmp_path / "run", found)
     table = tabulate([run], [Pivot(by=("model", "year")), Trend(factor="year"), Leaderboard()])
-    charts = table_charts(table)
+    charts = table_charts(table.parts)
     assert {name: chart.kind for name, chart in charts.items()} == {
         "pivot": "line",
         "trend": "dots",
@@ -251,17 +255,17 @@ def test_plots_of_tables(tmp_path: Path) -> None:
 
 @NO_FONT
 def test_plots_are_files_of_equal_bytes(run: RunFolder, tmp_path: Path) -> None:
-    charts = summary_charts(report(run, by=["discipline"], flips=True))
-    charts = {name: charts[name] for name in ("by discipline", "drop")}
+    charts = table_charts(report(run, by=["discipline"]).parts)
+    charts = {name: charts[name] for name in ("scores by discipline", "changes")}
     files = save_plots(charts, tmp_path / "one", 1)
-    assert [file.name for file in files[::3]] == ["by-discipline.svg", "drop.svg"]
+    assert [file.name for file in files[::3]] == ["scores-by-discipline.svg", "changes.svg"]
     again = [file.read_bytes() for file in save_plots(charts, tmp_path / "two", 1)]
     assert [file.read_bytes() for file in files] == again
     assert b"<text" not in again[0] and b"/FontFile2" in again[1]  # fonts lie in the files
     assert 'width="241.2pt"' in files[0].read_text("utf-8")  # 3.35 inches
     done = typed("report", run.folder, "--plots", tmp_path / "three", "--quiet")
-    assert (done.exit_code, "wrote 9 files into" in done.stderr, "Flips:" in done.stdout) == (0, True, False)
-    assert (tmp_path / "three" / "drop.svg").read_bytes() == again[3]
+    assert (done.exit_code, "wrote 6 files into" in done.stderr) == (0, True)
+    assert (tmp_path / "three" / "changes.svg").read_bytes() == again[3]
     refused = typed("report", run.folder, "--columns", 2)
     assert refused.exit_code == 2 and "--columns goes with --plots FOLDER" in refused.stderr
 

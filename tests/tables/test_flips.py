@@ -2,168 +2,120 @@
 
 from __future__ import annotations
 
-import io
+import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
-from rich.cells import cell_len
-from tables.making_runs import DYNAMIC, STANDARD, answer, answers, write_run
+from running import typed
+from tables.making_runs import DYNAMIC, answer, answers, write_run
 
-from making import choice, image_ref, picture, write_set
-from mmdyn.errors import InputError, command_line
-from mmdyn.keys import digest
+from making import choice
 from mmdyn.record import Condition, Record
 from mmdyn.sample import Option, Sample
-from mmdyn.tables import print_flips, summarise
-from mmdyn.tables.flips import Flip
+from mmdyn.table import Flips
+from mmdyn.tables import FORMATS, Report, Row, tabulate
 from mmdyn.work import RunFolder
 
-
-def flips_of(run: RunFolder) -> list[Flip]:
-    flips = summarise([run], flips=True).flips
-    assert isinstance(flips, list)
-    return flips
+SHUFFLE = Condition("dynamic", "shuffle")
 
 
-def printed(flips: list[Flip], run: RunFolder) -> list[str]:
-    print_flips(flips, [run], out := io.StringIO())
-    return out.getvalue().splitlines()
+def flips_of(run: RunFolder) -> Report:
+    return tabulate([run], [Flips()])
+
+
+def befores(run: RunFolder) -> list[Row]:
+    """The row of the standard question of each flip."""
+    return flips_of(run).rows("flips", "a score")
+
+
+def told(row: Row) -> list[str]:
+    return [row.factors[name] for name in ("chain", "direction", "question", "variants", "expected", "read")]
+
+
+def lines(run: RunFolder) -> list[str]:
+    return [re.sub(" {2,}", " | ", line.strip()) for line in FORMATS["text"](flips_of(run)).splitlines()]
 
 
 def test_both_directions_losses_first(tmp_path: Path) -> None:
-    first, second = flips_of(write_run(tmp_path / "run", [*answers("1100x1"), *answers("011011", DYNAMIC)]))
-    assert (first.direction, first.parent, first.a_score, first.b_score) == ("right to wrong", "s00", 1.0, 0.0)
-    assert (second.direction, second.parent, second.a_score, second.b_score) == ("wrong to right", "s02", 0.0, 1.0)
-    assert (first.factor, first.a, first.b, first.held["chain"]) == ("variant", "standard", "dynamic", "pad")
-    assert [reply.sample for reply in (*first.a_replies, *first.b_replies)] == ["s00", "s00~pad~0"]
-
-
-def test_pictures_and_answers_of_both_sides(tmp_path: Path) -> None:
-    sides = {"exam": ("p", picture(), STANDARD, "B"), "exam-dynamic": ("p~pad~0", picture(80, 60), DYNAMIC, "C")}
-    records, samples = list[Record](), list[Sample]()
-    for name, (sample, shown, condition, given) in sides.items():
-        samples.append(choice(sample, images=(image_ref(shown),)))
-        write_set(tmp_path / "run" / "sets" / name, samples[-1:], images=[shown])
-        records.append(answer("p", float(given == "B"), condition, extracted=[given], sample=samples[-1]))
-    run = write_run(tmp_path / "run", records, samples=samples)
-    (flip,) = flips_of(run)
-    (before,), (after,) = flip.a_replies, flip.b_replies
-    files = [str(tmp_path / "run" / "sets" / name / image_ref(shown)) for name, (_, shown, *_) in sides.items()]
-    assert (before.extracted, before.expected, before.pictures) == (["B"], ("B",), (files[0],))
-    assert (after.extracted, after.pictures) == (["C"], (files[1],))
-    assert printed([flip], run) == [
-        "Flips from standard to dynamic: 1 right to wrong",
-        "m1 on exam, chain pad: right to wrong",
-        "  p",
-        "    question: How many sides has a triangle?",
-        "    standard: p: B, expected B (three)",
-        "    dynamic: p~pad~0: C, expected B (three)",
-        "what a variant changed: mmdyn data show"
-        f" {command_line(tmp_path / 'run' / 'sets' / 'exam-dynamic', 'p~pad~0')}",
+    run = write_run(tmp_path / "run", [*answers("1100x1"), *answers("011011", DYNAMIC)])
+    assert list(map(told, befores(run))) == [
+        ["pad", "right to wrong", "s00", "1 of 1 wrong", "B (three)", "A → A"],
+        ["pad", "wrong to right", "s02", "1 of 1 right", "B (three)", "A → A"],
     ]
-    Path(files[0]).unlink()
-    (flip,) = flips_of(run)
-    assert flip.a_replies[0].pictures == (f"{samples[0].images[0]} (no longer there)",)
+    assert [(row.quantity, row.value, row.n) for row in flips_of(run).rows("flips")] == [
+        ("a score", 1.0, 1), ("b score", 0.0, 1), ("a score", 0.0, 1), ("b score", 1.0, 1),
+    ]  # fmt: skip
+    shared = {"model": "m1", "set": "exam", "factor": "variant", "a": "standard", "b": "dynamic", "context": "none"}
+    assert shared.items() <= befores(run)[0].factors.items()
+    assert flips_of(run).to_json() == flips_of(run).to_json()
 
 
-def turned(tmp_path: Path, before: Sample, after: Sample) -> list[str]:
-    """What is printed of a variant that was read as A, below the question that was right."""
+def test_a_line_a_question_and_chain(tmp_path: Path) -> None:
+    records = [
+        *answers("11"),
+        *answers("00", DYNAMIC),
+        *answers("10", DYNAMIC, draw=1),
+        *answers("00", DYNAMIC, draw=2),
+    ]
+    run = write_run(tmp_path / "run", [*records, *answers("u1", SHUFFLE)])
+    sides = "How many sides has a triangle?"
+    assert lines(run) == [
+        "Flips: questions that a chain turned (m1, exam)", "",
+        "chain | direction | question | variants | expected | read | asked", "─" * 97,
+        f"pad | right to wrong | s00 | 2 of 3 wrong | B (three) | A → A | {sides}",
+        f"pad | right to wrong | s01 | 3 of 3 wrong | B (three) | A → A | {sides}",
+        f"shuffle | right to wrong | s00 | 1 of 1 wrong | B (three) | A → A | {sides}",
+        "", "3 right to wrong", "",
+    ]  # fmt: skip
+    assert [row.factors["chain"] for row in befores(run)] == ["pad", "pad", "shuffle"], "none over all chains together"
+
+
+def test_none_is_said(tmp_path: Path) -> None:
+    assert "no question was turned" in FORMATS["text"](flips_of(write_run(tmp_path / "run", answers("1"))))
+    shown = typed("report", tmp_path / "run", "--flips", "--quiet")
+    assert (shown.exit_code, "no question was turned" in shown.stdout) == (0, True)
+
+
+def turned(tmp_path: Path, before: Sample, after: Sample, read: Any = ("A",)) -> tuple[str, str]:
+    """What was expected and read where a variant is wrong, below the question that was right."""
     records = [answer(before.id, 1.0, sample=before, extracted=["B"])]
-    records.append(answer(before.id, 0.0, DYNAMIC, sample=after, extracted=["A"]))
-    run = write_run(tmp_path / "run", records, samples=[before, after])
-    lines = printed(flips_of(run), run)
-    return lines[lines.index(f"  {before.id}") + 2 :]
+    records.append(answer(before.id, 0.0, DYNAMIC, sample=after, extracted=read))
+    (row,) = befores(write_run(tmp_path / "run", records, samples=[before, after]))
+    return row.factors["expected"], row.factors["read"]
 
 
-def variant(sample: Sample, **changes: Any) -> Sample:
-    return replace(sample, id=f"{sample.id}~pad~0", **changes)
-
-
-def moved(sample: Sample, *order: int) -> tuple[Option, ...]:
-    return tuple(Option(label, sample.options[place].text) for label, place in zip(sample.labels, order, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("order", "answer", "said"),
-    [
-        ((1, 0, 2), ("A",), "The options moved: right was B and is now A."),
-        ((2, 1, 0), ("B",), "The options moved: right was B and is still B."),
-        ((0, 1, 2), ("B",), ""),
-    ],
-)
-def test_it_is_said_that_options_moved(
-    order: tuple[int, ...], answer: tuple[str, ...], said: str, tmp_path: Path
-) -> None:
+def test_what_is_expected_of_both_sides_stands_beside_what_was_read(tmp_path: Path) -> None:
     before = choice("p", texts=("one", "two", "three"))
-    found = turned(tmp_path, before, variant(before, options=moved(before, *order), answer=answer))
-    assert found == [
-        "    standard: p: B, expected B (two)",
-        f"    dynamic: p~pad~0: A, expected {answer[0]} (two)",
-        *([f"      {said}"] if said else []),
-    ]
-
-
-def test_other_options_are_no_moved_ones(tmp_path: Path) -> None:
-    before = choice("p", texts=("one", "two", "three"))
-    others = tuple(Option(label, text) for label, text in zip("ABC", ("two", "one", "four"), strict=True))
-    assert len(turned(tmp_path, before, variant(before, options=others, answer=("A",)))) == 2
-
-
-def test_it_is_said_that_the_form_is_another(tmp_path: Path) -> None:
-    before = choice("p", texts=("one", "two", "three"))
+    moved = tuple(Option(label, text) for label, text in zip("ABC", ("two", "one", "three"), strict=True))
+    after = replace(before, id="p~pad~0", options=moved, answer=("A",))
+    assert turned(tmp_path / "moved", before, after, ["C"]) == ("B (two) → A (two)", "B → C")
+    assert turned(tmp_path / "same", before, replace(before, id="p~pad~0")) == ("B (two)", "B → A")
     gone: dict[str, Any] = {"options": (), "task_type": "fill_in_the_blank", "answer": (("2", "two"), ("x",))}
-    assert turned(tmp_path / "gone", before, variant(before, **gone))[1:] == [
-        "    dynamic: p~pad~0: A, expected 2 or two, x",
-        "      The options are gone: the question became fill_in_the_blank.",
-    ]
+    found = turned(tmp_path / "gone", before, replace(before, id="p~pad~0", **gone), None)
+    assert found == ("B (two) → 2 or two, x", "B → nothing")
     claim = Sample("q", "Seven is a\nprime number.", "true_false", True)
-    chosen: dict[str, Any] = {"options": (Option("A", "False"), Option("B", "True")), "task_type": "single_choice"}
-    assert turned(tmp_path / "claim", claim, variant(claim, answer=("B",), **chosen)) == [
-        "    standard: q: B, expected true",
-        "    dynamic: q~pad~0: A, expected B (True)",
-        "      True or false became options: the right one is B.",
-    ]
+    options = (Option("A", "False"), Option("B", "True"))
+    chosen = replace(claim, id="q~pad~0", options=options, answer=("B",), task_type="single_choice")
+    assert turned(tmp_path / "claim", claim, chosen) == ("true → B (True)", "B → A")
 
 
-def test_other_contrasts_are_counted_and_a_question_is_cut(tmp_path: Path) -> None:
+def test_long_questions_and_answers_are_cut(tmp_path: Path) -> None:
     sample = choice("s00", question="一" * 200)
-    records = [answer("s00", 1.0, sample=sample), answer("s00", 0.0, model="m2", sample=sample)]
-    records += [*answers("0", DYNAMIC), *answers("0", Condition("dynamic", "shuffle"))]
-    run = write_run(tmp_path / "run", records, samples=[sample])
-    lines = printed(flips_of(run), run)
-    assert lines[0] == "Flips from standard to dynamic: 2 right to wrong"
-    assert lines[-1] == "and 2 in other contrasts (all chains together 1, model 1): --json has them"
-    (question, _) = (line for line in lines if line.startswith("    question: "))
-    assert question.endswith("一 …") and cell_len(question) in (159, 160)
-    assert printed([], run) == ["Flips from standard to dynamic: none"]
+    records = [answer("s00", 1.0, sample=sample), answer("s00", 0.0, DYNAMIC, extracted="x" * 99)]
+    (row,) = befores(write_run(tmp_path / "run", records, samples=[sample]))
+    assert row.factors["asked"] == "一" * 39 + "…" and row.factors["read"] == f"A → {'x' * 23}…"
 
 
 def test_draws_that_are_even_are_no_flip(tmp_path: Path) -> None:
     draws = [answer("p", 1.0, DYNAMIC), answer("p", 0.0, DYNAMIC, draw=1)]
-    assert flips_of(write_run(tmp_path / "even", [answer("p", 1.0), *draws])) == []
-    (flip,) = flips_of(write_run(tmp_path / "most", [answer("p", 1.0), *draws, answer("p", 0.0, DYNAMIC, draw=2)]))
-    assert (flip.b_score, len(flip.b_replies)) == (0.333333, 3)
+    assert befores(write_run(tmp_path / "even", [answer("p", 1.0), *draws])) == []
+    run = write_run(tmp_path / "most", [answer("p", 1.0), *draws, answer("p", 0.0, DYNAMIC, draw=2)])
+    (row,) = flips_of(run).rows("flips", "b score")
+    assert (row.value, row.n, row.factors["variants"]) == (0.333333, 3, "2 of 3 wrong")
 
 
-def test_a_flip_over_all_chains_shows_every_chain(tmp_path: Path) -> None:
-    records: list[Record] = answers("1")
-    records += [*answers("0", DYNAMIC), *answers("u", Condition("dynamic", "shuffle"))]
-    pooled = [flip for flip in flips_of(write_run(tmp_path / "run", records)) if flip.held["chain"] == "all"]
-    found = [(reply.sample, reply.status) for reply in pooled[0].b_replies]
-    assert found == [("s00~pad~0", "ok"), ("s00~shuffle~0", "unparsed")]
-
-
-def test_a_sample_that_is_not_in_the_store_is_a_sentence(tmp_path: Path) -> None:
-    records = [answer("p", 1.0), answer("p", 0.0, DYNAMIC)]
-    run = write_run(tmp_path / "run", records, keep_samples=False)
-    with pytest.raises(InputError, match=r"the sample p.* is not in the store: run the same `mmdyn eval` once more"):
-        flips_of(run)
-
-
-def test_without_the_request_there_are_no_flips(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", [*answers("1"), *answers("0", DYNAMIC)])
-    assert b'"flips"' not in summarise([run]).to_json()
-    assert b'"flips"' in summarise([run], flips=True).to_json()
-    assert digest(flips_of(run)) == digest(flips_of(run))
+def test_a_sample_that_is_not_in_the_store_leaves_its_words_out(tmp_path: Path) -> None:
+    records: list[Record] = [answer("p", 1.0), answer("p", 0.0, DYNAMIC)]
+    (row,) = befores(write_run(tmp_path / "run", records, keep_samples=False))
+    assert (row.factors["question"], row.factors["expected"], row.factors["asked"]) == ("p", "", "")

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tables.making_runs import answer, write_run
+from msgspec.structs import replace
+from tables.making_runs import SETS, answer, write_run
 
+from mmdyn.data import ChainStrength
+from mmdyn.data.strength import Role
 from mmdyn.record import Condition, Record
 from mmdyn.table import Noise, Part
 from mmdyn.tables import Row, TablePart, tabulate
@@ -98,9 +101,9 @@ def test_partial_credit_is_not_right_and_parents_without_two_tries_are_left_out(
 
 def test_all_chains_are_pooled_for_flips_alone(tmp_path: Path) -> None:
     pads, turns = {"s0": "11", "s1": "00"}, {"s0": "00", "s1": "00"}
-    run = write_run(tmp_path / "run", [*repeated({"s0": "11", "s1": "11"}), *drawn("pad", pads), *drawn("turn", turns)])
+    run = write_run(tmp_path / "run", [*repeated({"s0": "11", "s1": "10"}), *drawn("pad", pads), *drawn("turn", turns)])
     part = table(run)
-    assert [numbers(part, "right to wrong", chain)[0] for chain in ("pad", "turn", "all")] == [0.5, 1.0, 0.75]
+    assert [numbers(part, "right to wrong", chain)[0] for chain in ("pad", "turn", "all")] == [0.25, 0.75, 0.5]
     assert {row.factors["figure"] for row in part.rows if row.factors["chain"] == "all"} == {
         "right to wrong",
         "wrong to right",
@@ -136,8 +139,8 @@ def test_without_repetitions_it_says_that_it_cannot_tell(tmp_path: Path) -> None
     first = part.rows[0]
     assert (first.factors["chain"], first.factors["figure"], first.value) == ("all", "flips", None)
     assert first.note == (
-        "no standard question was asked twice, so that nothing tells what a chain flips from what asking again flips:"
-        " run the same `mmdyn eval` with --epochs 3"
+        "nothing tells what a chain flips from what flips where nothing changed: run the same `mmdyn eval` with"
+        " --epochs 3, or add a null chain (`mmdyn perturb --ops image.null,text.null`)"
     )
     assert one(part, "worst-case accuracy of 2", "variants").value == 0.5
     assert {row.quantity for row in part.rows[1:]} == {"variants"}
@@ -151,7 +154,7 @@ def test_odd_runs_have_a_row_that_says_why(tmp_path: Path) -> None:
     )
     says = "no standard question is among these records: leave variant and chain out of --where"
     assert (alone.rows[0].value, alone.rows[0].note) == (None, says)
-    apart = write_run(tmp_path / "apart", [*repeated({"s0": "11", "s1": "1"}), *drawn("pad", {"s1": "0"})])
+    apart = write_run(tmp_path / "apart", [*repeated({"s0": "10", "s1": "1"}), *drawn("pad", {"s1": "0"})])
     rows = table(apart).rows
     assert {(row.quantity, row.value, row.n, row.left_out, row.note) for row in rows} == {
         ("difference", None, 0, 2, "no question has this under both")
@@ -162,4 +165,24 @@ def test_by_a_field_and_with_chains_named(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*repeated(FOUR), *drawn("pad", dict.fromkeys(FOUR, "1"))])
     part = table(run, Noise(by=("model", "sample", "chain")))
     assert {row.factors["sample"] for row in part.rows} == {*FOUR, "all"}
-    assert [row.factors["chain"] for row in part.rows] == ["pad"] * len(part.rows)
+    assert {row.factors["chain"] for row in part.rows if row.value is not None} == {"pad"}
+    never = [row for row in part.rows if row.factors["chain"] == "all"]
+    assert {row.factors["sample"] for row in never} == {"s0", "s2", "s3"}, "their repetitions never differ"
+    assert all("there is no noise floor and no test" in row.note for row in never)
+
+
+def test_where_repetitions_never_differ_a_null_chain_is_the_floor(tmp_path: Path) -> None:
+    """Of four questions pad flips two, and what nobody would call a change flips one."""
+    still = {"s0": "11", "s1": "11", "s2": "00", "s3": "11"}
+    roles: dict[str, Role] = {"pad": "treatment", "image.null": "null"}
+    strength = {chain: ChainStrength(4, 0.1, role=role) for chain, role in roles.items()}
+    sets = (SETS[0], replace(SETS[1], strength=strength))
+    records = [*repeated(still), *drawn("pad", {"s0": "0", "s1": "0", "s2": "0", "s3": "1"})]
+    null = {"s0": "0", "s1": "1", "s2": "0", "s3": "1"}
+    part = table(write_run(tmp_path / "null", [*records, *drawn("image.null", null)], sets=sets))
+    told = {name: one(part, "right to wrong", name).value for name in ("variants", "null chain", "difference")}
+    assert told == {"variants": 0.5, "null chain": 0.25, "difference": 0.25}
+    assert one(part, "right to wrong", "variants", "all").value == 0.5, "over all are the treatment's chains"
+    none = table(write_run(tmp_path / "none", records))
+    assert none.rows[0].value is None and "there is no noise floor and no test" in none.rows[0].note
+    assert {row.quantity for row in none.rows[1:]} == {"variants"} and {row.p for row in none.rows} == {None}

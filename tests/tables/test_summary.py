@@ -6,14 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tables.making_runs import DYNAMIC, SETS, answer, answers, change, changes, score, scores, write_run
 
+from mmdyn.data import ChainStrength
+from mmdyn.data.strength import Role
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition
 from mmdyn.stats import wilson
 from mmdyn.tables import changes_of, main_changes, report, scores_of
 
-KPRAG = Condition(context="kprag")
+KPRAG, SHUFFLE = Condition(context="kprag"), Condition("dynamic", "shuffle")
 
 
 def test_a_tiny_run_by_hand(tmp_path: Path) -> None:
@@ -73,14 +76,51 @@ def test_groups_widen_the_interval(tmp_path: Path) -> None:
 
 
 def test_several_chains_also_give_a_row_over_all_of_them(tmp_path: Path) -> None:
-    records = [*answers("11"), *answers("10", DYNAMIC), *answers("0", Condition("dynamic", "shuffle"))]
+    """Over all chains each weighs the same, however many questions have it."""
+    records = [*answers("1111"), *answers("1100", DYNAMIC), *answers("1", SHUFFLE)]
     found = report(write_run(tmp_path / "run", records))
-    assert [row.factors["chain"] for row in scores(found)] == ["(not given)", "pad", "shuffle", "all"]
-    # s00: mean of 1 and 0; s01 has one chain only: 0.
-    pooled = score(found, chain="all")
-    assert (pooled.n, pooled.value, pooled.answers) == (2, 0.25, 3)
-    assert change(found, chain="all").value == -0.75
-    assert change(found, chain="shuffle").left_out == 1
+    assert [(row.factors["chain"], row.value, row.n, row.answers) for row in scores(found)] == [
+        ("(not given)", 1.0, 4, 4), ("pad", 0.5, 4, 4), ("shuffle", 1.0, 1, 1), ("all", 0.75, 4, 5)
+    ]  # fmt: skip
+    assert [(row.factors["chain"], row.value, row.left_out) for row in changes(found)] == [
+        ("pad", -0.5, 0), ("shuffle", 0.0, 3), ("all", -0.25, 0)
+    ]  # fmt: skip
+
+
+def test_a_chain_of_few_questions_is_not_in_the_row_over_all(tmp_path: Path) -> None:
+    """Fewer than ten, where another chain has as many."""
+    blur = Condition("dynamic", "blur")
+    for few, pooled in ((9, 0.8), (10, 1.6 / 3)):
+        records = [*answers("1" * 10), *answers("1" * 8 + "00", DYNAMIC), *answers("1" * 8 + "00", SHUFFLE)]
+        found = report(write_run(tmp_path / str(few), [*records, *answers("0" * few, blur)]))
+        assert score(found, chain="all").value == pytest.approx(pooled, abs=1e-6)
+        assert (score(found, chain="blur").value, score(found, chain="blur").n) == (0.0, few)
+
+
+def test_a_chain_that_is_no_treatment_is_not_in_the_row_over_all(tmp_path: Path) -> None:
+    roles: dict[str, Role] = {"pad": "treatment", "shuffle": "treatment", "image.null": "null", "blur@1": "dose"}
+    strength = {chain: ChainStrength(4, 0.1, role=role) for chain, role in roles.items()}
+    records = [
+        record
+        for place, chain in enumerate(roles)
+        for record in answers("1" * place + "0" * (4 - place), Condition("dynamic", chain))
+    ]
+    sets = (SETS[0], replace(SETS[1], strength=strength))
+    found = report(write_run(tmp_path / "run", [*answers("1111"), *records], sets=sets))
+    assert {row.factors["chain"]: row.value for row in scores(found)} == {
+        "(not given)": 1.0, "pad": 0.0, "shuffle": 0.25, "image.null": 0.5, "blur@1": 0.75, "all": 0.125
+    }  # fmt: skip
+    assert change(found, chain="all").value == -0.875
+
+
+def test_what_was_not_read_stands_beside_a_change(tmp_path: Path) -> None:
+    """Of ten answers two and three were not read: the change is also told over the six that were read on both sides."""
+    found = report(write_run(tmp_path / "run", [*answers("11111111uu"), *answers("11000uu1r1", DYNAMIC)]))
+    assert [change(found, f"unread {side}").value for side in "ab"] == [0.2, 0.3]
+    row = change(found, "difference where read")
+    assert (row.value, row.n, row.p, row.p_adjusted) == (-0.5, 6, None, None) and row.ci95 is not None
+    plain = report(write_run(tmp_path / "plain", [*answers("11"), *answers("10", DYNAMIC)]))
+    assert [row.quantity for row in plain.rows("contrasts")] == ["a", "b", "difference"]
 
 
 def test_points_weigh_scores_and_differences(tmp_path: Path) -> None:
@@ -161,17 +201,16 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     assert tables[:4] == [("scores", ""), ("scores", "grade"), ("contrasts", ""), ("contrasts", "grade")]
     assert list(read["parts"][0]) == ["kind", "title", "across", "rows", "notes", "columns", "by"]
     counts = "n left_out variants_left_out not_applicable rejected answers unparsed refused truncated failed unscored needs_judge"
-    texts = "p p_adjusted bound scale differs mark method note paper paper_model"
+    texts = "p p_adjusted judged scale differs mark method note paper paper_model"
     assert list(read["parts"][3]["rows"][0]) == f"factors quantity unit value ci95 {counts} {texts}".split()
 
 
 def test_pages_read_conditions_and_changes_whole(tmp_path: Path) -> None:
     """Every condition, and every contrast, with all its numbers."""
-    shuffle = Condition("dynamic", "shuffle")
     records = [
         *answers("1100", chance=0.25),
         *answers("1000", DYNAMIC, chance=0.5),
-        *answers("u100", shuffle, chance=0.25),
+        *answers("u100", SHUFFLE, chance=0.25),
     ]
     found = report(write_run(tmp_path / "run", [*records, *answers("1111", KPRAG, chance=0.25)]))
     told = scores_of(found.parts)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from tables.making_counts import counted_run
+from tables.making_runs import DYNAMIC, answers, write_run
 
 from mmdyn.errors import UserError
 from mmdyn.table import Gap, NamedTable, Pivot
-from mmdyn.tables import FORMATS, Published, Tabulation, named_table, named_tables, tabulate
+from mmdyn.tables import FORMATS, Published, Report, named_table, named_tables, report, tabulate
 
 CELLS = [
     ({"model": model, "level": level, "year": 2020}, right, 40)
@@ -24,52 +25,72 @@ PARTS = (Pivot(by=("model", "level"), title="Scores"), Gap(factor="level", a="ea
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Tabulation:
+def found(tmp_path: Path) -> Report:
     run = counted_run(tmp_path / "run", CELLS)
     return tabulate([run], NamedTable(name="t", title="T", parts=PARTS))
 
 
-def lines(form: str, found: Tabulation) -> list[str]:
+def lines(form: str, found: Report) -> list[str]:
     return [re.sub("─+", "RULE", " ".join(line.split())) for line in FORMATS[form](found).splitlines()]
 
 
-def test_text(found: Tabulation) -> None:
+def test_text(found: Report) -> None:
     assert lines("text", found) == [
         "T: Scores", "",
         "model easy hard all n", "RULE",
-        "m_1 90.0 [76.9, 96.0]* 75.0 [59.8, 85.8]* 82.5 [72.7, 89.3]* 80",
-        "a|b 25.0 [14.2, 40.2] 20.0 [10.5, 34.8] 22.5 [14.7, 32.8] 80",
+        "m_1 90 [77, 96]* 75 [60, 86]* 82 [73, 89]* 80",
+        "a|b 25 [14, 40] 20 [10, 35] 22 [15, 33] 80",
         "", "in percent, with 95 % intervals; n counts questions",
-        "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)",
+        "*: best, +: second best, each where a paired test tells it apart from the next (Holm, 5 %)",
         "methods: Wilson", "",
         "T: Gap", "",
-        "model easy hard difference n p (Holm)", "RULE",
-        "m_1 90.0 [76.9, 96.0]* 75.0 [59.8, 85.8]* -15.0 [-31.3, +2.7] 80 0.20",
-        "a|b 25.0 [14.2, 40.2] 20.0 [10.5, 34.8] -5.0 [-23.4, +13.9] 80 0.61",
+        "model difference easy hard n p (Holm)", "RULE",
+        "m_1 -15 [-31, +3] 90 [77, 96]* 75 [60, 86]* 80 0.20",
+        "a|b -5 [-23, +14] 25 [14, 40] 20 [10, 35] 80 0.61",
         "", "in percent, with 95 % intervals; n counts questions",
-        "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)",
+        "*: best, +: second best, each where a paired test tells it apart from the next (Holm, 5 %)",
         "methods: Wilson; Agresti-Caffo, CR2, Bell-McCaffrey t", "",
     ]  # fmt: skip
 
 
-def test_markdown_and_latex(found: Tabulation) -> None:
+def test_markdown(found: Report) -> None:
     markdown = lines("markdown", found)
     assert markdown[2:5] == [
         "| model | easy | hard | all | n |",
         "|---|---:|---:|---:|---:|",
-        r"| m\_1 | **90.0 \[76.9, 96.0]** | **75.0 \[59.8, 85.8]** | **82.5 \[72.7, 89.3]** | 80 |",
+        r"| m\_1 | **90 \[77, 96]** | **75 \[60, 86]** | **82 \[73, 89]** | 80 |",
     ]
     assert markdown[5].startswith(r"| a\|b |")
-    assert lines("latex", found)[:12] == [
-        r"\begin{table}", r"\centering", r"\caption{T: Scores}", r"\begin{tabular}{lrrrr}", r"\toprule",
-        r"model & easy & hard & all & n \\", r"\midrule",
-        r"m\_1 & \textbf{90.0 [76.9, 96.0]} & \textbf{75.0 [59.8, 85.8]} & \textbf{82.5 [72.7, 89.3]} & 80 \\",
-        r"a|b & 25.0 [14.2, 40.2] & 20.0 [10.5, 34.8] & 22.5 [14.7, 32.8] & 80 \\",
-        r"\bottomrule", r"\end{tabular}", r"\end{table}",
+    assert "- bold: best, underlined: second best, each where a paired test tells it apart from the next" in markdown[8]
+
+
+def test_latex_has_a_caption_that_a_paper_can_print(found: Report) -> None:
+    units = r"Numbers are in percent, with 95 \% intervals; n counts questions."
+    marks = r"Bold: best, underlined: second best, each where a paired test tells it apart from the next (Holm, 5 \%)."
+    assert lines("latex", found)[:15] == [
+        "% needs booktabs", r"\begin{table}", r"\centering", rf"\caption{{T: Scores. {units} {marks}}}",
+        r"\begin{tabular}{lrrrr}", r"\toprule", r"model & easy & hard & all & n \\", r"\midrule",
+        r"m\_1 & \textbf{90 [77, 96]} & \textbf{75 [60, 86]} & \textbf{82 [73, 89]} & 80 \\",
+        r"a\textbar{}b & 25 [14, 40] & 20 [10, 35] & 22 [15, 33] & 80 \\",
+        r"\bottomrule", r"\end{tabular}", r"\par\smallskip", r"\parbox{\linewidth}{\footnotesize methods: Wilson}",
+        r"\end{table}",
     ]  # fmt: skip
+    assert r"m\_1 & $-$15 [$-$31, +3] & \textbf{90 [77, 96]} & \textbf{75 [60, 86]} & 80 & 0.20 \\" in lines(
+        "latex", found
+    )
 
 
-def test_json_and_csv_hold_the_same_rows(found: Tabulation) -> None:
+def test_latex_of_signs_and_of_other_scripts(tmp_path: Path) -> None:
+    cells = [({"model": name, "exam_year": kind}, 1, 2) for name in ("代数 → 1", "a<b – c") for kind in ("x", "y")]
+    parts = [Pivot(by=("model", "exam_year")), Gap(factor="exam_year", a="x", b="y", by=("model",))]
+    found = "\n".join(lines("latex", tabulate([counted_run(tmp_path / "run", cells)], parts)))
+    assert found.startswith("% needs booktabs, and XeLaTeX or LuaLaTeX with a font that has its letters")
+    assert r"\caption{Score by model and exam year. Numbers are in percent" in found
+    assert r"\caption{Score of y $-$ x by model. Numbers are in percent" in found
+    assert r"代数 $\rightarrow$ 1 &" in found and r"a\textless{}b -- c &" in found
+
+
+def test_json_and_csv_hold_the_same_rows(found: Report) -> None:
     read = [row for part in json.loads(FORMATS["json"](found))["parts"] for row in part["rows"]]
     told = list(csv.DictReader(io.StringIO(FORMATS["csv"](found))))
     assert len(read) == len(told) == 6 + 6
@@ -84,7 +105,7 @@ def test_a_wide_table_stands_in_pieces(tmp_path: Path) -> None:
     run = counted_run(tmp_path / "run", [({"subject": f"subject {n:02}"}, n, 30) for n in range(20)])
     text = FORMATS["text"](tabulate([run], [Pivot(by=("model", "subject"))])).splitlines()
     heads = [line.split()[0] for line in text if line.startswith(" model")]
-    assert len(heads) == 3 and max(map(len, text[1:-3])) <= 160
+    assert len(heads) == 4 and max(map(len, text)) <= 100
     assert sum(line.count("subject ") for line in text[1:]) == 20
 
 
@@ -94,6 +115,16 @@ def test_what_a_file_brought_cannot_move_the_cursor(tmp_path: Path) -> None:
     assert not any("\x1b" in FORMATS[form](found) for form in ("text", "markdown", "latex"))
     assert "'=1+1" in FORMATS["csv"](found)
     assert r"\{x\}" in FORMATS["latex"](found)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_text_is_run_as_a_formula_and_numbers_stay_numbers(tmp_path: Path, start: str) -> None:
+    evil = f'{start}HYPERLINK("http://example.org","x")'
+    run = write_run(tmp_path / "run", [*answers("11", model=evil), *answers("00", DYNAMIC, model=evil)])
+    told = list(csv.DictReader(io.StringIO(FORMATS["csv"](report(run)))))
+    assert {line["model"] for line in told if line["kind"] == "scores"} == {"'" + evil}
+    (change,) = (line for line in told if line["quantity"] == "difference")
+    assert (change["value"], change["low"], change["chain"], change["n"]) == ("-1.0", "-1.0", "pad", "2")
 
 
 PAPER = "part,model,level,quantity,value\n0,GPT-9,easy,,80.5\n0,GPT-9,all,,70\n0,m-1x,all,,60\n1,GPT-9,,,-12\n1,GPT-9,,easy,81\n"

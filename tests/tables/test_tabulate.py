@@ -106,9 +106,9 @@ def test_chains_draws_and_epochs_of_a_question_are_averaged_first(tmp_path: Path
         answer("q", 0.0, pad),
     ]
     run = write_run(tmp_path / "run", records)
-    assert cells(table(Pivot(by=("model",)), run)) == {("m1",): (0.375, 2)}
+    assert cells(table(Pivot(by=("model",)), run)) == {("m1",): (0.625, 2)}, "both chains weigh the same"
     found = cells(table(Pivot(by=("model", "chain")), run))
-    assert found == {("m1", "blur"): (1.0, 1), ("m1", "pad"): (0.25, 2), ("m1", "all"): (0.375, 2)}
+    assert found == {("m1", "blur"): (1.0, 1), ("m1", "pad"): (0.25, 2), ("m1", "all"): (0.625, 2)}
 
 
 def test_where_keeps_records_and_says_what_there_is_instead(run: RunFolder) -> None:
@@ -197,15 +197,15 @@ def test_items_of_checklists_are_pooled(tmp_path: Path) -> None:
     assert "weighted" in row.method and CHEAP.label == "cheap"
 
 
-def test_a_lower_bound_stays_one(tmp_path: Path) -> None:
+def test_answers_that_wait_for_a_judge_are_in_the_interval(tmp_path: Path) -> None:
     from msgspec.structs import replace
 
     made = [answer(f"p{n}", float(n < 2), task_type="open_ended") for n in range(4)]
-    made = [replace(r, score=replace(r.score, needs_judge=True, lower_bound=True)) for r in made if r.score]
+    made = [replace(r, score=replace(r.score, needs_judge=True)) for r in made if r.score]
     run = write_run(tmp_path / "run", made)
     row = one(table(Pivot(by=("model",)), run), "score")
-    assert (row.bound, row.needs_judge) == ("lower", 4) and row.ci95 is not None and row.ci95[1] is None
-    assert one(table(Pivot(by=("model",), measure="refused"), run), "refused").bound == ""
+    assert (row.value, row.judged, row.ci95, row.needs_judge) == (0.5, (0.0, 1.0), (0.0, 1.0), 4)
+    assert one(table(Pivot(by=("model",), measure="refused"), run), "refused").judged is None
 
 
 def test_properties_of_the_question_and_the_reply_are_factors(tmp_path: Path) -> None:

@@ -71,9 +71,10 @@ def test_what_could_not_be_told_comes_with_the_run_that_would_tell_it(fallen: Ru
     root, last = fallen.folder, why(fallen).sections[-1]
     assert last.title == "Open questions, and the run that answers each"
     commands = [command.replace(str(root), "RUN") for line in last.lines for command in line.commands]
-    exam, dynamic = "RUN/sets/exam", "RUN/sets/exam-dynamic"
+    exam = "RUN/sets/exam"
     assert commands == [
-        f"mmdyn eval {exam} {dynamic} -m m1 -o RUN-repeated --epochs 3",
+        f"mmdyn perturb {exam} -o {exam}-null --ops image.null,text.null",
+        f"mmdyn eval {exam} {exam}-null -m m1 -o RUN-null",
         f"mmdyn perturb {exam} -o {exam}-factorial --ops pad,salt_pepper --factorial",
         f"mmdyn eval {exam} {exam}-factorial -m m1 -o RUN-factorial",
         f"mmdyn perturb {exam} -o {exam}-doses --ops pad@1,pad@2,pad@3,pad@4,pad@5",
@@ -86,7 +87,7 @@ def test_no_change_is_not_said_to_be_none(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", answers("1" * 20) + answers("1" * 19 + "0", DYNAMIC))
     fell, more = sections(run)["What fell, and by how much"][0], why(run).sections[-1].lines[0]
     assert fell.endswith(
-        "[-24, +12] points, adjusted p 1.00, 20 questions. No significant change; a fall of more than 24 points is ruled out."
+        "[-24, +12] points, adjusted p 0.50, 20 questions. No significant change; a fall of more than 24 points is ruled out."
     )
     assert more.text == "Whether there is a smaller fall than 24 points: that takes more questions."
     assert " --pilot " in more.commands[0] and more.commands[0].startswith("mmdyn plan ")

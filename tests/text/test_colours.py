@@ -69,6 +69,7 @@ def test_other_things_are_not(text: str) -> None:
     assert not known_by_colour(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["light ", "深", "colou", "果", "which "])
 def test_long_texts_are_read_in_one_go(piece: str) -> None:
     finders = names_a_colour, names_a_shade, known_by_colour

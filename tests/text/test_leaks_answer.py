@@ -149,12 +149,14 @@ def test_a_verdict_is_never_held() -> None:
     assert not leaks_answer("True. true 正确", true_false())
 
 
+@pytest.mark.slow
 def test_a_long_answer_is_held_as_a_whole_or_not() -> None:
     long = " ".join(f"Step {number}: take $x_{{{number}}}$ and go on." for number in range(3000))
     assert leaks_answer(f"First. {long} Last.", open_ended(answer=long))
     assert not leaks_answer(long.replace("2999", "2998"), open_ended(answer=long))
 
 
+@pytest.mark.slow
 def test_long_texts_take_no_long_time() -> None:
     sample = choice(texts=("sum of squares", "sum", "5", "x y"))
     for long in ("sum of squares ", "- a: ", "a: ", "**a ", "_a", "5 - ", "(1) ", "1,000,", " "):

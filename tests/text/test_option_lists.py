@@ -268,6 +268,7 @@ def test_options_that_only_name_themselves() -> None:
     assert not options_are_letters(())
 
 
+@pytest.mark.slow
 def test_long_hostile_texts_take_no_time() -> None:
     for text in (
         " " * 200_000,

@@ -117,6 +117,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_text_takes_no_longer_than_its_length_says(piece: str) -> None:
     assert grows_linearly(lambda size: protected_spans(piece * (size // len(piece))), 25_000)

@@ -67,6 +67,7 @@ def test_units_without_a_number(text: str, units: set[str]) -> None:
     assert asked_units(text)[0] == units
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["1,", "一", "1/", "one-", "10^", "in ", "second ", "1 m/m/", pytest.param("a", id="between digits")]
 )

@@ -152,6 +152,7 @@ def test_labels_of_other_kinds() -> None:
     assert option_refers_to_option("1 and 2", ("1", "2", "3"), "Which buoys?") == "1 and 2"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_hostile_texts_take_no_time() -> None:
     for text in (

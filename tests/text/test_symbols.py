@@ -69,6 +69,7 @@ def test_blanks(text: str, count: int) -> None:
     assert count_blanks(text) == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["a=", "(", "A", '"', "sin ", "_ ", "( ", "a=1,", "(a=1)) ", "a'", "x:1", "a=" + ")" * 990]
 )

@@ -116,6 +116,7 @@ def test_copies_are_accessible(page: Page, exported: Path, written: Path, scheme
     sample = next(exported.glob("run-*-sample-*.html"))
     for file in (written, exported / "index.html", exported / "compare.html", sample):
         page.goto(file.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, file
         found = page.context.new_cdp_session(page).send(
             "Runtime.evaluate", {"expression": f"{axe}; axe.run()", "awaitPromise": True, "returnByValue": True}

@@ -72,7 +72,10 @@ def owners(source: SampleSet) -> list[int]:
     return [Ranks(0, 2).owner(sha256(canonical(sample))) for sample in source]
 
 
-@pytest.mark.parametrize(("ranks", "of"), [(0, 0), (2, 0), (2, 1)])
+LAUNCHED = [pytest.param(2, rank, marks=pytest.mark.slow) for rank in (0, 1)]
+
+
+@pytest.mark.parametrize(("ranks", "of"), [(0, 0), *LAUNCHED])
 def test_what_failed_is_tried_again_and_nothing_else(
     source: SampleSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ranks: int, of: int
 ) -> None:
@@ -99,6 +102,7 @@ def test_what_failed_is_tried_again_and_nothing_else(
         assert "is finished: nothing to do" in perturb(source, out, server.url)[1] and server.stats.total == 2
 
 
+@pytest.mark.slow
 def test_what_an_earlier_process_left_unsettled_is_waited_for(source: SampleSet, tmp_path: Path) -> None:
     """Rank 0 does not take what a killed rank 1 could not do for what the living one does."""
     silent, out = owners(source).index(1), tmp_path / "out"
