@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
-from rich.console import Console
 
 from kprag.index import Index, Retriever
 from kprag.retrieval.passages import PassageNames
@@ -19,7 +18,7 @@ from kprag.taxonomy import key
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, digest
 from mmdyn.stats import Estimate, mean_score
-from mmdyn.tables import clean, open_console, percent, print_grid
+from mmdyn.tables import open_console, percent, print_grid, say
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
@@ -194,38 +193,32 @@ def _measures(points: int, places: Sequence[int], ks: Sequence[int]) -> Iterator
     yield "mrr", 1 / places[0] if places else 0.0
 
 
-def print_retrieval(report: Report, file: TextIO | None = None) -> None:
-    """Print what was measured to `file` or standard output."""
-    console = open_console(file)
+def print_retrieval(report: Report) -> None:
+    """Print what was measured."""
     title = f"Points found among {report.points}, in percent with 95 % intervals, over {{}} questions"
-    _print(console, title, report.whole)
+    _print(title, report.whole)
     for field in next(iter(report.parts.values())):
         values = {value for parts in report.parts.values() for value in parts[field]}
         for value in sorted(values):
             part = {name: parts[field][value] for name, parts in report.parts.items()}
-            _print(console, f"{field} {value or '-'}, over {{}} questions", part)
+            _print(f"{field} {value or '-'}, over {{}} questions", part)
     asked = report.questions
     if asked.without:
-        console.print(clean(f"{asked.without} samples name no point and are left out."), soft_wrap=True)
+        say(open_console(), f"{asked.without} samples name no point and are left out.")
     if asked.unknown:
         names = ", ".join(asked.unknown[:SHOWN]) + (", …" if len(asked.unknown) > SHOWN else "")
-        console.print(
-            clean(f"{len(asked.unknown)} names are not in the base and count as never found: {names}"), soft_wrap=True
-        )
+        say(open_console(), f"{len(asked.unknown)} names are not in the base and count as never found: {names}")
 
 
-def _print(console: Console, title: str, measured: Mapping[Retriever, RetrievalQuality]) -> None:
+def _print(title: str, measured: Mapping[Retriever, RetrievalQuality]) -> None:
     """A row a measure, a column a retriever."""
     first = next(iter(measured.values()))
     rows = [
-        {
-            "measure": measure,
-            **{name: _cell(quality.measures[measure]) for name, quality in measured.items()},
-            "method": estimate.method,
-        }
-        for measure, estimate in first.measures.items()
+        {"measure": measure, **{name: _cell(quality.measures[measure]) for name, quality in measured.items()}}
+        for measure in first.measures
     ]
-    print_grid(console, title.format(first.n), rows)
+    methods = dict.fromkeys(estimate.method for estimate in first.measures.values())
+    print_grid(title.format(first.n), rows, [f"methods: {'; '.join(methods)}"])
 
 
 def _cell(estimate: Estimate) -> str:

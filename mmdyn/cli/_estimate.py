@@ -26,14 +26,14 @@ dry_run_option = click.option(
 def print_estimate(estimated: Callable[[], RunEstimate]) -> None:
     """Print a table, the sums, and what the numbers are worth; nothing in other ranks than the first one, which would
     count the same."""
-    from mmdyn.tables import open_console, print_grid
+    from mmdyn.tables import print_grid
     from mmdyn.work import Ranks
 
     if Ranks.of_environment().number:
         return
     found = estimated()
     rows = [dict(zip(COLUMNS, _cells(row), strict=True)) for row in (*found.rows, *found.judges)]
-    print_grid(open_console(), "What would be asked", rows)
+    print_grid("What would be asked", rows, labels=COLUMNS.index("asks"))
     to_ask = sum(row.to_ask for row in found.rows)
     click.echo(printable(f"{to_ask} requests to send; {_cost(found.rows) or 'nothing to pay'}"))
     if found.judges:

@@ -10,6 +10,7 @@ import click
 
 from mmdyn.cli._command import Command, limits_options
 from mmdyn.cli._shared import OutPath, limit_option, list_failures, number_option, print_json, quiet_option, split
+from mmdyn.errors import printable
 
 if TYPE_CHECKING:
     from mmdyn.run import Comparison
@@ -58,9 +59,10 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _print(found: Comparison) -> None:
-    from mmdyn.tables import print_win_rates
+    from mmdyn.tables import print_parts
 
-    print_win_rates(str(found.a), str(found.b), found.whole, found.by)
+    click.echo(printable(f"a: {found.a}\nb: {found.b}\n"))
+    print_parts(found.table)
     left_out = {
         "asked in a alone": found.left_out.only_a,
         "asked in b alone": found.left_out.only_b,

@@ -60,10 +60,11 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 def _print(one: Plan) -> None:
     """Print what shows the drop, what the set shows, and the commands."""
-    from mmdyn.tables import open_console, print_grid
+    from mmdyn.tables import print_grid
 
     what = f"Questions that show a drop of {100 * one.drop:g} points with a power of {one.power:g}"
-    print_grid(open_console(), f"{what}, at {100 * one.level:.3g} %", [_cells(one, each) for each in one.choices])
+    title = f"{what}, at {100 * one.level:.3g} % ({one.model}, {one.set})"
+    print_grid(title, [_cells(one, each) for each in one.choices])
     say_line(f"Told from {one.told.basis}; assumed: {', '.join(one.told.assumed) or 'nothing'}.")
     seen, at_best = (f"{100 * drop:.1f} points" if drop else "no drop" for drop in (one.seen, one.at_best))
     where = f"The {one.questions} questions of {one.set}, in {one.groups} groups"
@@ -77,5 +78,4 @@ def _cells(one: Plan, choice: Choice) -> dict[str, object]:
     draws, repetitions = "s" * (choice.draws > 1), "s" * (choice.epochs > 1)
     name = f"{choice.draws} draw{draws}, {choice.epochs} repetition{repetitions}{' (cheapest)' * choice.cheapest}"
     questions, requests = (f"{count:,}" if count else "too many" for count in (choice.questions, choice.requests))
-    told = {"asked": name, "questions": questions, "requests": requests, "cost": cost, "hours": hours}
-    return {"model": one.model, "set": one.set, **told}
+    return {"asked": name, "questions": questions, "requests": requests, "cost": cost, "hours": hours}

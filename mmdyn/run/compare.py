@@ -21,7 +21,7 @@ from mmdyn.run.recorded import Recorded
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.sample import from_json
 from mmdyn.scoring import PairJudge, QuestionJudge, total
-from mmdyn.tables import Compared, WinRate, win_rate, win_rates
+from mmdyn.tables import Compared, TablePart, win_rates
 from mmdyn.work import COMPARISON, RUN, ProgressBar, RunFolder, Store
 
 PAIRS = "pairs.jsonl"
@@ -55,7 +55,7 @@ class Unjudged(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What came of it. `whole` is None where no pair has a verdict, `by` has the figures by field and value.
+    """What came of it. table: the figures of all pairs that have a verdict, and by field and value.
 
     failed: pairs without a verdict, of which `failures` are the first. requests, usage and cost: what all verdicts
         took, in this call and before; cost None where that is not known.
@@ -65,8 +65,7 @@ class Comparison(Struct, frozen=True):
     b: Side
     judge: str
     id: str
-    whole: WinRate | None
-    by: dict[str, dict[str, WinRate]]
+    table: TablePart
     left_out: LeftOut
     failed: int
     failures: list[Unjudged]
@@ -211,8 +210,7 @@ def _finished(folder: Path, settings: CompareSettings, client: _PairComparer, by
         b=settings.b,
         judge=settings.judge,
         id=settings.id,
-        whole=win_rate(compared) if compared else None,
-        by=win_rates(compared, values),
+        table=win_rates(compared, values),
         left_out=client.matter.left_out,
         failed=len(client.failures),
         failures=sorted(client.failures, key=lambda one: (one.set, one.sample, one.mode))[:SHOWN_FAILURES],

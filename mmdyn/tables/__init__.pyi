@@ -21,7 +21,13 @@ from .charts import Chart as Chart, Point as Point, table_charts as table_charts
 from .columns import Columns as Columns, Watcher as Watcher, read_columns as read_columns
 from .factors import read_model_facts as read_model_facts
 from .flips import TO_WRONG as TO_WRONG
-from .formats import FORMATS as FORMATS, print_report as print_report, safe_cell as safe_cell
+from .formats import (
+    FORMATS as FORMATS,
+    print_grid as print_grid,
+    print_parts as print_parts,
+    print_report as print_report,
+    safe_cell as safe_cell,
+)
 from .grid import grid_of as grid_of
 from .keys import NOT_GIVEN as NOT_GIVEN, POOLED as POOLED, ZERO as ZERO, Key as Key
 from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
@@ -61,24 +67,9 @@ from .scores import conditions_of as conditions_of
 from .summary import report as report, summary_parts as summary_parts
 from .table_names import named_table as named_table, named_tables as named_tables
 from .tabulation import read_for as read_for, tabulate as tabulate, tabulate_columns as tabulate_columns
-from .terminal import (
-    clean as clean,
-    open_console as open_console,
-    p_value as p_value,
-    percent as percent,
-    print_grid as print_grid,
-    say as say,
-)
+from .terminal import clean as clean, open_console as open_console, p_value as p_value, percent as percent, say as say
 from .why_page import Why as Why, explain as explain, why as why, why_lines as why_lines, why_parts as why_parts
-from .win_rates import (
-    Compared as Compared,
-    Preference as Preference,
-    Winner as Winner,
-    WinRate as WinRate,
-    print_win_rates as print_win_rates,
-    win_rate as win_rate,
-    win_rates as win_rates,
-)
+from .win_rates import Compared as Compared, Preference as Preference, Winner as Winner, win_rates as win_rates
 from .wrong_answers import (
     Design as Design,
     ErrorLabel as ErrorLabel,

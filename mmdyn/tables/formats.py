@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Protocol, TextIO
 
@@ -15,7 +15,7 @@ from rich.console import Console
 
 from mmdyn.frame import Frame
 from mmdyn.html import Html, html_table, markup
-from mmdyn.tables.grid import BEST, UNITS, Grid, grid_of
+from mmdyn.tables.grid import BEST, UNITS, Grid, Word, grid_of
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.run_state import RunState
 from mmdyn.tables.terminal import clean, open_console
@@ -244,6 +244,22 @@ FORMATS: dict[str, Callable[[Tables], str]] = {
 }
 """How tables are written, by name. In Markdown and LaTeX (booktabs) the best is in bold type, the second best
 underlined."""
+
+
+def print_grid(title: str, rows: Sequence[Mapping[str, object]], notes: Sequence[str] = (), labels: int = 1) -> None:
+    """Print plain cells by column as a table, of which the first `labels` columns hold words."""
+    lines = [[Word(str(cell)) for cell in row.values()] for row in rows]
+    _print(Grid(title, labels, [*rows[0]], lines, [*notes]))
+
+
+def print_parts(*parts: TablePart) -> None:
+    """Print tables."""
+    for part in parts:
+        _print(grid_of(part))
+
+
+def _print(grid: Grid) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in _text(grid)))
 
 
 def print_report(tables: Tables, file: TextIO | None = None) -> None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Literal, TextIO
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.record import Condition, Usage
-from mmdyn.stats import Estimate, Floats, group_means, holm, mean_score, paired_difference
+from mmdyn.stats import Estimate, Floats, group_means, mean_score, paired_difference
 from mmdyn.tables.breakdown import break_down
+from mmdyn.tables.families import adjusted
 from mmdyn.tables.keys import cluster_of
-from mmdyn.tables.rows import p_digits
-from mmdyn.tables.terminal import open_console, p_value, percent, pick, print_cells, print_grid, say
+from mmdyn.tables.rows import TOTAL, Row, TablePart, p_digits
 
-TITLE = (
-    "Pairs in percent with 95 % intervals; n counts parent samples, position bias the pairs in which the same place won"
-    " in both orders, which are ties"
-)
+TITLE = "Pairs: the difference is a - b; position bias: the same place won in both orders, so that it is a tie"
+NONE = "no pair has a verdict"
 
 Winner = Literal["a", "b", "tie"]
 
@@ -64,94 +62,55 @@ class Compared(Struct, frozen=True, forbid_unknown_fields=True):
     preference: Preference
 
 
-class Rate(Struct, frozen=True):
-    """A share in [0, 1] with its 95 % interval."""
-
-    share: float
-    ci95: tuple[float, float]
-
-    @classmethod
-    def of(cls, found: Estimate) -> Rate:
-        """An estimate to six digits."""
-        return cls(found.rounded.value, found.rounded.ci95)
-
-
-class WinRate(Struct, frozen=True):
-    """How often a is preferred to b, over `pairs` of n parents; each parent counts once, by the mean of its pairs.
-
-    `wins` and `losses` are a's. `net` is the share won less the share lost, in [-1, 1]; `p` tests that it is 0,
-    adjusted by Holm over the cells of all breakdowns. Of `asked` pairs, about which the judge was asked in both orders,
-    the order decided `first` + `second` (whichever stood first, or second, was preferred): `bias` is their share, None
-    where none was asked about. `unsteady`: in one order a tie, in the other not.
-    """
-
-    n: int
-    pairs: int
-    wins: int
-    ties: int
-    losses: int
-    win: Rate
-    tie: Rate
-    loss: Rate
-    net: float
-    net_ci95: tuple[float, float] | None
-    p: float | None
-    p_adjusted: float | None
-    asked: int
-    first: int
-    second: int
-    unsteady: int
-    bias: Rate | None
-    method: str
-
-
-def win_rate(pairs: Sequence[Compared]) -> WinRate:
-    """The figures of one or more pairs, each of which has a winner or is a tie."""
-    groups = _Groups(pairs)
-    won, tied, lost = (groups.shares([pair.preference.winner == who for pair in pairs]) for who in ("a", "tie", "b"))
-    winners = Counter(pair.preference.winner for pair in pairs)
-    net = paired_difference(won - lost, groups.ones, groups.labels).rounded
-    asked = [pair for pair in pairs if pair.preference.orders]
-    places = Counter(pair.preference.position for pair in asked)
-    win, tie, loss = (groups.mean(share) for share in (won, tied, lost))
-    counts = len(won), len(pairs), winners["a"], winners["tie"], winners["b"]
-    judged = len(asked), places["first"], places["second"]
-    unsteady = sum(pair.preference.orders.count("tie") == 1 for pair in asked)
-    method, bias = f"{win.method}; {net.method}", _bias(asked) if asked else None
-    rates, p = (Rate.of(win), Rate.of(tie), Rate.of(loss)), None if net.p is None else p_digits(net.p)
-    return WinRate(*counts, *rates, net.value, net.ci95, p, p, *judged, unsteady, bias, method)
-
-
-def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]]) -> dict[str, dict[str, WinRate]]:
-    """The figures by name and value; `by` has the pairs' values of each name, in order."""
-    cells = break_down(tuple(by), zip(pairs, zip(*by.values(), strict=True), strict=True)) if by else {}
-    rates = {(name, value): win_rate(some) for name, of in cells.items() for value, some in of.items()}
-    found: dict[str, dict[str, WinRate]] = {name: {} for name in by}
-    for ((name, value), rate), p in zip(rates.items(), holm([rate.p for rate in rates.values()]), strict=True):
-        found[name][value] = replace(rate, p_adjusted=None if p is None else p_digits(p))
-    return found
-
-
-def print_win_rates(
-    a: str, b: str, whole: WinRate | None, by: Mapping[str, Mapping[str, WinRate]], file: TextIO | None = None
-) -> None:
-    """Print how often a is preferred to b.
+def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]] = {}) -> TablePart:
+    """How often a is preferred to b, over pairs that each have a winner or are a tie.
 
     Args:
-        a: what the first replies are of.
-        b: what the second replies are of.
-        whole: the figures of all pairs; None where no pair has a verdict.
-        by: the figures by name and value.
-        file: where to print; without it standard output.
+        pairs: a parent counts once, by the mean of its pairs; parents of one group are one cluster.
+        by: the pairs' values of each name, in order, to break them down by.
+
+    Returns:
+        Of all pairs, and of each value: the shares won, tied and lost, with the share won less the share lost and the
+        test that this is 0, adjusted by Holm over the cells of the breakdowns. Counts: `pairs`, a's `wins` and
+        `losses`, `ties`; of `asked` pairs, about which the judge was asked in both orders, those in which what stood
+        `first`, or `second`, was preferred, whose share is the position bias; `unsteady`: a tie in one order alone.
     """
-    console = open_console(file)
-    if whole is None:
-        say(console, "No pair has a verdict.")
-        return
-    for name, who in (("a", a), ("b", b)):
-        say(console, f"{name}: {who}")
-    print_grid(console, TITLE, [{"pairs of": "all", **_shown(whole)}])
-    print_cells(console, "Pairs by {}; p adjusted by Holm over all breakdowns", [({}, by)], _shown)
+    if not pairs:
+        return TablePart("winrates", TITLE, "quantity", [], [NONE])
+    cells = break_down(tuple(by), zip(pairs, zip(*by.values(), strict=True), strict=True)) if by else {}
+    parts = [row for name, of in cells.items() for value, some in of.items() for row in _rows(f"{name} {value}", some)]
+    whole = [replace(row, p_adjusted=row.p) for row in _rows(TOTAL, pairs)]
+    return TablePart("winrates", TITLE, "quantity", [*whole, *adjusted(parts)], [])
+
+
+def _rows(subset: str, pairs: Sequence[Compared]) -> Iterator[Row]:
+    def row(quantity: str, unit: str, value: float, **more: Any) -> Row:
+        return Row(factors={"subset": subset}, quantity=quantity, unit=unit, value=value, **more)
+
+    def share(quantity: str, found: Estimate, n: int) -> Row:
+        found = found.rounded
+        return row(quantity, "share", found.value, ci95=found.ci95, n=n, method=found.method)
+
+    groups, n = _Groups(pairs), len({(pair.set, pair.parent) for pair in pairs})
+    winners = {"a wins": "a", "tie": "tie", "b wins": "b"}
+    won = {name: groups.shares([pair.preference.winner == who for pair in pairs]) for name, who in winners.items()}
+    for name, shares in won.items():
+        yield share(name, groups.mean(shares), n)
+    net = paired_difference(won["a wins"] - won["b wins"], groups.ones, groups.labels).rounded
+    p = None if net.p is None else p_digits(net.p)
+    yield row("difference", "points", net.value, ci95=net.ci95, p=p, n=n, method=net.method)
+    asked = [pair for pair in pairs if pair.preference.orders]
+    if asked:
+        judged = _Groups(asked)
+        bias = judged.mean(judged.shares([pair.preference.position != "" for pair in asked]))
+        yield share("position bias", bias, len(judged.ones))
+    counted = Counter(pair.preference.winner for pair in pairs)
+    places = Counter(pair.preference.position for pair in asked)
+    counts = {"pairs": len(pairs), "wins": counted["a"], "ties": counted["tie"], "losses": counted["b"]}
+    counts |= {"asked": len(asked), "first": places["first"], "second": places["second"]}
+    counts["unsteady"] = sum(pair.preference.orders.count("tie") == 1 for pair in asked)
+    for name, count in counts.items():
+        yield row(name, "count", count)
 
 
 class _Groups:
@@ -171,21 +130,3 @@ class _Groups:
     def mean(self, shares: Floats) -> Estimate:
         """The mean over parents."""
         return mean_score(shares, self.ones, self.labels)
-
-
-def _bias(asked: Sequence[Compared]) -> Rate:
-    groups = _Groups(asked)
-    return Rate.of(groups.mean(groups.shares([pair.preference.position != "" for pair in asked])))
-
-
-def _shown(rate: WinRate) -> dict[str, object]:
-    shares = {"a wins": rate.win, "ties": rate.tie, "b wins": rate.loss}
-    return {
-        **{name: percent(each.share, each.ci95) for name, each in shares.items()},
-        "a - b": percent(rate.net, rate.net_ci95, sign="+"),
-        "p": p_value(rate.p_adjusted),
-        **pick(rate, "n", "pairs"),
-        "position\nbias": percent(rate.bias.share, rate.bias.ci95) if rate.bias else "-",
-        "first,\nsecond": f"{rate.first}, {rate.second}",
-        "method": rate.method,
-    }

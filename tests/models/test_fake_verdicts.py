@@ -76,7 +76,7 @@ def test_one_server_answers_judges_compares_and_sorts_errors(tmp_path: Path) -> 
         run = evaluate(tmp_path / "set", models, tmp_path / "run", scoring=scoring, execution=QUIET)
         assert all(record.score for record in run.records())
         found = compare([run.folder], tmp_path / "pairs", judge, quiet=True)
-        assert found.whole is not None and not found.failed
+        assert found.table.rows and not found.failed
         assert not label_errors(run, judge, quiet=True).failed
         assert set(server.stats.by_outcome) == {"200"}
     found = report(run)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
-from rich.console import Console
 from tables.making_runs import CHEAP, DYNAMIC, STRONG, answer, answers, changes, score, write_run
 
 from mmdyn.record import Condition, Record, Score
@@ -168,45 +166,10 @@ def test_digits_are_those_that_an_interval_deserves(tmp_path: Path) -> None:
     assert "pad -0.1 [-0.6, +0.3] 50.0 49.9 1,000 0.50" in lines
 
 
-def laid_out(width: int, *, styled: bool = False) -> list[str]:
-    rows = [("none → kprag", "+4.0 [-1.0, +9.0]", 0), ("distractor → kprag:物理", "+12.0 [+3.0, +20.0]", 15)]
-    cells = [{"group": "dynamic all", "value": row[0], "change": row[1], "left\nout": row[2]} for row in rows]
-    console = Console(file=(out := io.StringIO()), width=width, force_terminal=styled, highlight=False)
-    print_grid(console, "title", cells, "contrast")
-    return out.getvalue().splitlines()[1:-1]
-
-
-def test_a_wide_one_has_a_line_a_row() -> None:
-    lines = laid_out(80)
-    assert [line.rstrip() for line in lines] == [
-        "",
-        "                                                 left",
-        " contrast                                change   out",
-        f" {'─' * 52}",
-        " dynamic all",
-        "   none → kprag               +4.0 [-1.0, +9.0]     0",
-        "   distractor → kprag:物理  +12.0 [+3.0, +20.0]    15",
-        "",
-    ]
-    assert {cell_len(line) for line in lines} == {54}
-
-
-def test_words_without_room_get_a_line_and_no_number_is_cut() -> None:
-    lines = [line.rstrip() for line in laid_out(46)]
-    assert lines[4:8] == [
-        " dynamic all",
-        "   none → kprag    +4.0 [-1.0, +9.0]     0",
-        "   distractor → kprag:物理",
-        "                 +12.0 [+3.0, +20.0]    15",
-    ]
-
-
-def test_a_terminal_that_is_too_narrow_for_the_numbers_cuts_none() -> None:
-    lines = [line.rstrip() for line in laid_out(12)]
-    assert [line.split()[-1] for line in lines if "[" in line] == ["+9.0]", "+20.0]"]
-    assert [line.split()[-1] for line in lines if line.strip() in ("0", "15")] == ["0", "15"]  # in a table below
-    assert "   none → kprag" in lines
-
-
-def test_headings_stand_out() -> None:
-    assert sum("\x1b[1m" in line for line in laid_out(80, styled=True)) == 1
+def test_plain_cells_are_a_table_too(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"model": "模型", "set": "exam", "asks": f"{n:,}", "cost": "x" * 60} for n in (5, 12_000)]
+    print_grid("What would be asked", rows, ["nothing was asked"], labels=2)
+    title, _, heads, line, first, second, *rest = capsys.readouterr().out.splitlines()
+    assert (title, heads.split(), set(line.strip())) == ("What would be asked", ["model", "set", "asks", "cost"], {"─"})
+    assert first.split()[:3] == ["模型", "exam", "5"] and second.split()[2] == "12,000"
+    assert cell_len(first) == cell_len(second) and rest == ["", "nothing was asked", ""]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
 
 from mmdyn.record import Condition
 from mmdyn.stats import mcnemar, tango, wilson
-from mmdyn.tables import Compared, Preference, Winner, print_win_rates, win_rate, win_rates
-from mmdyn.tables.win_rates import Rate
+from mmdyn.tables import Compared, Preference, Row, Winner, print_parts, win_rates
 
 ORDERS: dict[str, tuple[Winner, tuple[Winner, ...]]] = {
     "a": ("a", ("a", "a")), "b": ("b", ("b", "b")), "t": ("tie", ("tie", "tie")), "1": ("tie", ("a", "b")),
@@ -29,62 +27,74 @@ def pairs(outcomes: str, **more: Any) -> list[Compared]:
     return [pair(f"p{place}", outcome, **more) for place, outcome in enumerate(outcomes)]
 
 
+def figures(pairs: list[Compared], subset: str = "all", **by: list[str]) -> dict[str, Row]:
+    """The figures of all pairs, or of a value of a breakdown."""
+    return {row.quantity: row for row in win_rates(pairs, by).rows if row.factors["subset"] == subset}
+
+
+def counts(found: dict[str, Row], *names: str) -> list[float | None]:
+    return [found[name].value for name in names]
+
+
 def test_shares_of_single_pairs_are_wilson_s_and_tango_s() -> None:
-    found = win_rate(pairs("aaaaaabbtt"))
-    assert (found.n, found.pairs, found.wins, found.ties, found.losses) == (10, 10, 6, 2, 2)
-    for rate, share in ((found.win, 0.6), (found.tie, 0.2), (found.loss, 0.2)):
-        assert rate.share == share and rate.ci95 == pytest.approx(wilson(share, 10), abs=1e-6)
-    assert found.net == 0.4 and found.net_ci95 == pytest.approx(tango(0.6, 0.2, 10), abs=1e-6)
-    assert found.p == found.p_adjusted == float(f"{mcnemar(6, 2):.6g}")
-    assert found.method == "Wilson; Tango; mid-p McNemar"
-    assert (found.asked, found.first, found.second, found.unsteady) == (10, 0, 0, 0)
-    assert found.bias is not None and found.bias.share == 0
+    found = figures(pairs("aaaaaabbtt"))
+    assert found["a wins"].n == 10 and counts(found, "pairs", "wins", "ties", "losses") == [10, 6, 2, 2]
+    for name, share in (("a wins", 0.6), ("tie", 0.2), ("b wins", 0.2)):
+        assert found[name].value == share and found[name].ci95 == pytest.approx(wilson(share, 10), abs=1e-6)
+        assert found[name].method == "Wilson"
+    net = found["difference"]
+    assert net.method == "Tango; mid-p McNemar"
+    assert net.value == 0.4 and net.ci95 == pytest.approx(tango(0.6, 0.2, 10), abs=1e-6)
+    assert net.p == net.p_adjusted == float(f"{mcnemar(6, 2):.6g}")
+    assert counts(found, "asked", "first", "second", "unsteady", "position bias") == [10, 0, 0, 0, 0]
 
 
 def test_a_judge_that_always_prefers_the_first_wins_nothing_and_is_all_bias() -> None:
-    found = win_rate(pairs("1" * 8))
-    assert (found.wins, found.ties, found.losses, found.p) == (0, 8, 0, 1.0)
-    assert (found.first, found.second, found.asked) == (8, 0, 8)
-    assert found.bias == Rate(1.0, tuple(round(end, 6) for end in wilson(1.0, 8)))  # type: ignore[arg-type]
+    found = figures(pairs("1" * 8))
+    assert counts(found, "wins", "ties", "losses", "first", "second", "asked") == [0, 8, 0, 8, 0, 8]
+    assert found["difference"].p == 1.0
+    bias = found["position bias"]
+    assert (bias.value, bias.ci95) == (1.0, tuple(round(end, 6) for end in wilson(1.0, 8)))
 
 
 def test_bias_is_of_the_pairs_that_were_asked_about() -> None:
-    found = win_rate(pairs("AAT12ut"))
-    assert (found.asked, found.first, found.second, found.unsteady) == (4, 1, 1, 1)
-    assert found.bias is not None and found.bias.share == 0.5
-    assert (found.wins, found.ties) == (2, 5)
-    assert win_rate(pairs("AT")).bias is None
+    found = figures(pairs("AAT12ut"))
+    assert counts(found, "asked", "first", "second", "unsteady", "position bias") == [4, 1, 1, 1, 0.5]
+    assert counts(found, "wins", "ties") == [2, 5] and found["position bias"].n == 4
+    assert "position bias" not in figures(pairs("AT"))
 
 
 def test_a_parent_counts_once_whatever_its_number_of_pairs() -> None:
-    found = win_rate([pair("p", "a", epoch=0), pair("p", "b", epoch=1), pair("p", "a", epoch=2), pair("q", "t")])
-    assert (found.n, found.pairs) == (2, 4)
-    assert found.win.share == pytest.approx(1 / 3, abs=1e-6) and found.loss.share == pytest.approx(1 / 6, abs=1e-6)
-    assert found.net == pytest.approx(1 / 6, abs=1e-6) and found.tie.share == 0.5
+    found = figures([pair("p", "a", epoch=0), pair("p", "b", epoch=1), pair("p", "a", epoch=2), pair("q", "t")])
+    assert (found["a wins"].n, found["pairs"].value) == (2, 4)
+    assert counts(found, "a wins", "b wins") == pytest.approx([1 / 3, 1 / 6], abs=1e-6)
+    assert found["difference"].value == pytest.approx(1 / 6, abs=1e-6) and found["tie"].value == 0.5
 
 
 def test_parents_of_one_group_are_one_cluster() -> None:
-    alone, together = win_rate(pairs("aaaabbbb")), win_rate([*pairs("aaaa", group="g"), *pairs("bbbb", group="h")])
-    assert together.win.ci95[1] - together.win.ci95[0] > alone.win.ci95[1] - alone.win.ci95[0]
-    assert "empirical likelihood (few differ, clustered)" in together.method and together.p is None
-    other_set = win_rate([*pairs("aa", group="g"), *pairs("bb", group="g", set="other")])
-    assert other_set.n == 4, "parents of one name in two sets are two"
+    alone, together = figures(pairs("aaaabbbb")), figures([*pairs("aaaa", group="g"), *pairs("bbbb", group="h")])
+    (low, high), (least, most) = (found["a wins"].ci95 or (0, 0) for found in (alone, together))
+    assert most - least > high - low
+    assert "clustered" in together["difference"].method
+    assert figures([*pairs("aa", group="g"), *pairs("bb", group="g", set="other")])["a wins"].n == 4
 
 
 def test_breakdowns_are_in_reading_order_with_p_adjusted_over_all_of_them() -> None:
     made = pairs("a" * 8 + "ab")
-    by = win_rates(made, {"year": ["2"] * 8 + ["10"] * 2, "kind": ["x"] * 10})
-    assert {name: list(cells) for name, cells in by.items()} == {"year": ["2", "10"], "kind": ["x"]}
-    ps = {cell.pairs: (cell.p, cell.p_adjusted) for cells in by.values() for cell in cells.values()}
-    assert ps == {8: (0.00390625, 0.0117188), 2: (1.0, 1.0), 10: (0.0117187, 0.0234374)}
+    by = {"year": ["2"] * 8 + ["10"] * 2, "kind": ["x"] * 10}
+    subsets = [row.factors["subset"] for row in win_rates(made, by).rows if row.quantity == "pairs"]
+    assert subsets == ["all", "year 2", "year 10", "kind x"]
+    whole, *cells = (row for row in win_rates(made, by).rows if row.quantity == "difference")
+    assert whole.p_adjusted == whole.p == cells[2].p
+    ps = [(cell.n, cell.p, cell.p_adjusted) for cell in cells]
+    assert ps == [(8, 0.00390625, 0.0117188), (2, 1.0, 1.0), (10, 0.0117187, 0.0234374)]
 
 
-def test_what_is_printed() -> None:
-    out, made = io.StringIO(), pairs("aab1")
-    print_win_rates("m1 (run)", "m2\x1b (run)", win_rate(made), win_rates(made, {"kind": ["x", "x", "y", "y"]}), out)
-    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
-    assert lines[:2] == ["a: m1 (run)", "b: m2\N{REPLACEMENT CHARACTER} (run)"]
-    assert any(line.startswith("all 50 [15, 85] 25 [5, 70] 25 [5, 70] +25 [") for line in lines)
-    assert any(line.startswith("y 0 [") and line.endswith("0.50 2 2 50 [9, 91] 1, 0 1") for line in lines)
-    print_win_rates("a", "b", None, {}, out := io.StringIO())
-    assert out.getvalue() == "No pair has a verdict.\n"
+def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    made = pairs("aab1")
+    print_parts(win_rates(made, {"kind": ["x", "x", "y", "y"]}))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "subset difference a wins tie b wins" in text
+    assert "50 [15, 85] 25 [5, 70] 25 [5, 70]" in text and "kind y" in text
+    print_parts(win_rates([]))
+    assert "no pair has a verdict\n" in capsys.readouterr().out
