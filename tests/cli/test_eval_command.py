@@ -43,7 +43,8 @@ def test_all_modes_against_a_server(tmp_path: Path) -> None:
         assert again.returncode == 0 and server.stats.total == 80, "another run that shares the cache asked again"
     summary = json.loads(mmdyn(tmp_path, "report", "run", "--json").stdout)
     assert summary["schema"] == 1 and summary["complete"] is True
-    assert {contrast["factor"] for contrast in summary["contrasts"]} == {"variant", "context", "style"}
+    (contrasts,) = (part["rows"] for part in summary["parts"] if (part["kind"], part["by"]) == ("contrasts", ""))
+    assert {row["factors"]["factor"] for row in contrasts} == {"variant", "context", "style"}
 
 
 @pytest.mark.slow
