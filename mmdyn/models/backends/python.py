@@ -8,8 +8,10 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import CodeType
 from typing import Any, ClassVar, cast
 
 from msgspec import Struct
@@ -95,11 +97,18 @@ class Python:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
+class _Uncached(SourceFileLoader):
+    """Compiles the file itself: a compiled one of the same size and second would pass for it."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _made(path: Path, name: str, keywords: dict[str, Json]) -> tuple[Asks, Callable[..., object], str]:
     """An object of a class of a file, its `ask`, and the file's digest. The file may import what lies beside it."""
     try:
         name_of_module = f"mmdyn_{(code := sha256(path.read_bytes()))}"
-        found = spec_from_file_location(name_of_module, path)
+        found = spec_from_file_location(name_of_module, path, loader=_Uncached(name_of_module, str(path)))
         assert found is not None and found.loader is not None
         module = sys.modules[name_of_module] = module_from_spec(found)
         if str(path.parent) not in sys.path:
