@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Iterator
 
 import numpy as np
+from drawn_designs import Design, score_designs, scores as replicated_scores
 from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, multinomial
 
@@ -64,7 +65,7 @@ def smoothed_score_coverage(n: int, share: float) -> float:
 
 
 def exact_delta_coverage(n: int, shares: tuple[float, float]) -> tuple[float, float]:
-    """The same for Tango's interval of n independent 0/1 pairs, of which AGREEMENT share their luck, and the exact
+    """The same for Tango's interval of n independent 0/1 pairs, of which AGREEMENT share their luck, and the mid-p
     McNemar test's rejections in per cent."""
     both = AGREEMENT * min(shares) + (1 - AGREEMENT) * shares[0] * shares[1]
     gain, loss = shares[1] - both, shares[0] - both
@@ -141,7 +142,7 @@ def print_deltas() -> None:
 
 
 def print_others(count: int) -> None:
-    """Cells that the two prior weights were not chosen on, and harder ones."""
+    """Other cells, and harder ones."""
     points = np.resize(np.array([1.0, 2.0, 2.0, 4.0, 6.0, 12.0]), max(SIZES))
     cases: dict[str, tuple[int | str, float, int]] = {
         "clusters of 3, ICC 0.2": (3, 0.2, 1),
@@ -173,6 +174,22 @@ def print_rivals(count: int) -> None:
     print_table("Coverage of scores in clusters of 4, ICC 0.4, by method", head, rows)
 
 
+def drawn_coverage(design: Design, count: int) -> float:
+    """In how many per cent of `count` replications the interval of a score of drawn_designs.py holds its truth."""
+    found = (mean_score(one.b, one.weights, one.labels, one.lowest) for one in replicated_scores(design, count))
+    return 100 * float(np.mean([one.low <= design.known <= one.high for one in found]))
+
+
+def print_drawn(count: int) -> None:
+    """Scores near the ceiling, by how many are right."""
+    found, rows = [(design, drawn_coverage(design, count)) for design in score_designs()], list[tuple[object, ...]]()
+    for low, high in ((0.5, 0.9), (0.9, 0.97), (0.97, 0.985), (0.985, 1.0)):
+        for kind, grouped in (("alone", False), ("in groups", True)):
+            cells = [cell for design, cell in found if low <= design.known < high and grouped == (design.size > 1)]
+            rows.append((f"{low} to {high}", kind, len(cells), min(cells), float(np.mean(cells))))
+    print_table("Coverage of drawn scores", ("right", "parents", "designs", "least", "mean"), rows)
+
+
 def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -182,6 +199,7 @@ def main() -> None:
     print_deltas()
     print_others(count)
     print_rivals(count)
+    print_drawn(count)
 
 
 if __name__ == "__main__":

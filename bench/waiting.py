@@ -1,5 +1,4 @@
-"""Whether the interval and the p-value of what waits for a judge hold for every verdict. Prints a table of
-docs/appendix/statistics.md.
+"""Whether the interval and the p-value of what waits for a judge hold for every verdict. Prints a table.
 
     python bench/waiting.py [--replications 500]
 
