@@ -125,14 +125,6 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
         """What the intervals of its shares are called."""
         return "Agresti-Coull over questions" if self.questions else "Wilson, labels taken as independent"
 
-    @property
-    def rounded(self) -> Calibration:
-        """Six digits, as everywhere in a report."""
-        names = ("agreement", "precision", "recall", "sensitivity", "specificity")
-        shares = {name: share.rounded for name in names if (share := getattr(self, name))}
-        ends = self.kappa_ci95 and (round(self.kappa_ci95[0], 6), round(self.kappa_ci95[1], 6))
-        return replace(self, kappa=None if self.kappa is None else round(self.kappa, 6), kappa_ci95=ends, **shares)
-
 
 _CALIBRATIONS = KeptMeasurements("judges", "the judge", tuple[Calibration, ...])
 

@@ -120,14 +120,6 @@ def test_it_is_plain_json_and_what_older_programs_kept_is_read() -> None:
     assert load_calibrations(IDENTITY) == (calibration(1),)
 
 
-def test_six_digits_in_a_report() -> None:
-    third = Share(1 / 3, 0.1, 2 / 3, 9)
-    found = replace(calibration(9), agreement=third, kappa=-1 / 3, kappa_ci95=(-2 / 3, 1 / 7)).rounded
-    assert found.agreement == Share(0.333333, 0.1, 0.666667, 9) and found.specificity is None
-    assert (found.kappa, found.kappa_ci95) == (-0.333333, (-0.666667, 0.142857))
-    assert (calibration(1).rounded.kappa, calibration(1).rounded.kappa_ci95) == (None, None)
-
-
 def measured(pairs: Pairs = PAIRS, **more: Any) -> Grading:
     return measure("someone", {"model": "x"}, pairs, **more)
 
