@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser) -> Iterator[Page]:
     """An empty page with storage of its own. The test fails where it raised or complained, or asked another host."""
     context = browser.new_context(viewport={"width": 1200, "height": 800})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)  # of a machine that does other things, too
     page, trouble = context.new_page(), list[str]()
     page.on("pageerror", lambda error: trouble.append(f"raised: {error}"))
     page.on("console", lambda said: trouble.append(f"said: {said.text}") if said.type == "error" else None)

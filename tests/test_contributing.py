@@ -120,6 +120,7 @@ def test_the_step(house: Path) -> None:
     ] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "status", "sentence"),
     [

@@ -15,14 +15,10 @@ from mmdyn.cli import commands
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
 
-def test_the_report_is_what_the_demo_prints_now() -> None:
-    printing = load_bench("readme")
-    assert printing.reprinted(README, printing.demo_output()) == README, "run python bench/readme.py"
-
-
-def test_a_block_that_is_not_what_the_demo_prints_is_printed_anew() -> None:
+def test_the_report_is_what_the_demo_prints_now_and_another_is_printed_anew() -> None:
     printing = load_bench("readme")
     output = printing.demo_output()
+    assert printing.reprinted(README, output) == README, "run python bench/readme.py"
     assert printing.reprinted(README.replace("25 [12, 54]", "26 [12, 54]"), output) == README
 
 

@@ -47,7 +47,7 @@ def test_a_comparison_for_people(folder: Path) -> None:
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert (status, errors) == (0, "comparing: 6/6 (" + errors.partition("(")[2])
     assert lines[:2] == ["a: ma (ra)", "b: mb (rb)"]
-    row = "100.0 [61.0, 100.0] 0.0 [0.0, 39.0] 0.0 [0.0, 39.0] +100.0 [+21.9, +100.0] 0.0312 6 6 0.0 [0.0, 39.0] 0, 0 1"
+    row = "100 [61, 100] 0 [0, 39] 0 [0, 39] +100 [+22, +100] 0.0312 6 6 0 [0, 39] 0, 0 1"
     assert f"all {row}" in lines and f"exam {row}" in lines
     assert lines[-2] == "left out: 1 asked in b alone"
     assert lines[-1].startswith("judged by scripted:judge.jsonl (") and lines[-1].endswith("): 12 requests")

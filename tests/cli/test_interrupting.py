@@ -117,6 +117,7 @@ def test_a_notebook_is_interrupted_the_same_way(tmp_path: Path, interrupts: int)
         assert server.stats.total == 8
 
 
+@pytest.mark.slow
 def test_a_limit_ends_in_status_3_and_the_same_command_goes_on(tmp_path: Path, server: FakeServer) -> None:
     make_set(tmp_path, 12)
     (tmp_path / "p.yaml").write_text("fake: {input: 1, output: 1}\n")

@@ -162,6 +162,7 @@ def test_a_picture_that_was_cut_is_certain() -> None:
     assert check(pixels, framed(pixels[:, 100:], FRAMES[0], 255)[:, :-30]) is not None
 
 
+@pytest.mark.slow
 def test_a_number_that_is_read_otherwise_is_named(ocr: Ocr) -> None:
     sheets = [Sheet(300, 200, instead=instead) for instead in ({}, {"12": "21"}, {"12": "17"}, {"A": ""}, {"A": "B"})]
     for sheet in sheets:

@@ -109,6 +109,7 @@ def test_a_batch_of_three_is_one_by_one(styler: Any) -> None:
     assert all(apart(alone[0], other) > 5 * TOLERANCE for other in alone[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offload", ["model", "sequential"])
 def test_weights_that_are_lent_paint_the_same_picture(styler: Any, folders: dict[str, Path], offload: Any) -> None:
     """The hooks are diffusers' own; here they lend from the CPU to the CPU, which the options refuse."""
@@ -120,6 +121,7 @@ def test_weights_that_are_lent_paint_the_same_picture(styler: Any, folders: dict
     lending.close()
 
 
+@pytest.mark.slow
 def test_many_threads_get_their_own_pictures(styler: Any) -> None:
     shapes = [(256, 256, 3), (250, 250, 3), (256, 320, 3)] * 3
     pictures = [array(*shape[:2], seed=number) for number, shape in enumerate(shapes)]
@@ -266,6 +268,7 @@ def test_values_that_overflow_are_no_picture(folders: dict[str, Path], tmp_path:
     styler.close()
 
 
+@pytest.mark.slow
 def test_half_precision_is_near(folders: dict[str, Path]) -> None:
     full: Any = open_styler(f"flux:{folders['flux']}")
     half: Any = open_styler(f"flux:{folders['flux']},dtype=bf16,steps=50")
@@ -324,6 +327,7 @@ def test_the_identity_is_the_weights_wherever_they_lie(folders: dict[str, Path],
     assert first != identity()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_weights_of_equal_shape_are_told_apart(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str

@@ -135,7 +135,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     done = mmdyn("compare", "rbench", "mmlu", "--judge", judge, "-o", "out", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert lines[:2] == ["a: rbench", "b: mmlu"] and any(line.startswith("all 100.0 [61.0, 100.0]") for line in lines)
+    assert lines[:2] == ["a: rbench", "b: mmlu"] and any(line.startswith("all 100 [61, 100]") for line in lines)
     assert "left out: 2 asked in b alone" in lines
     kept = [json.loads(line) for line in (tmp_path / "out" / PAIRS).read_text("utf-8").splitlines()]
     assert {line["sample"] for line in kept} == {f"{one.id} and {other.id}" for one, other in pairs}

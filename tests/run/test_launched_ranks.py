@@ -84,6 +84,7 @@ def test_two_ranks_make_the_records_of_one_process(
     assert all(file.stat().st_size > 50_000 for file in shares)
 
 
+@pytest.mark.slow
 def test_two_ranks_show_the_examples_of_one(source: SampleSet, tmp_path: Path) -> None:
     shots = "0,2:random,2:similar:base"
     finish(*(start(command(source, tmp_path / "run", "--shots", shots), rank) for rank in (0, 1)))
