@@ -105,9 +105,9 @@ def test_the_benchmark(house: Path) -> None:
 def test_the_model_backend(house: Path) -> None:
     follow(house, "A model backend")
     done = shell(house, "mmdyn report runs/echo --json")
-    (condition,) = json.loads(done.stdout)["conditions"]
-    assert (condition["model"], condition["n"], condition["unparsed"]) == ("program:echo Answer: B", 3, 1)
-    assert condition["score"] == pytest.approx(1 / 3)
+    (row,) = [row for row in json.loads(done.stdout)["parts"][0]["rows"] if row["quantity"] == "score"]
+    assert (row["factors"]["model"], row["n"], row["unparsed"]) == ("program:echo Answer: B", 3, 1)
+    assert row["value"] == pytest.approx(1 / 3)
 
 
 def test_the_step(house: Path) -> None:

@@ -159,9 +159,10 @@ def test_another_package_s_format_benchmark_model_and_scorer_work_together(site:
     )  # fmt: skip
     assert asked.returncode == 0, asked.stderr
     done = python(site, "-m", "mmdyn", "report", run, "--json")
-    conditions = {condition["set"]: condition for condition in json.loads(done.stdout)["conditions"]}
-    assert conditions["sums"]["score"] == 0.75, "one is right, the other is generously scored"
-    assert conditions["facts"]["unparsed"] == 2
+    rows = [row for row in json.loads(done.stdout)["parts"][0]["rows"] if row["quantity"] == "score"]
+    scores = {row["factors"]["set"]: row for row in rows}
+    assert scores["sums"]["value"] == 0.75, "one is right, the other is generously scored"
+    assert scores["facts"]["unparsed"] == 2
 
 
 @pytest.mark.parametrize(

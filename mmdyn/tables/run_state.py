@@ -153,6 +153,12 @@ class RunState(Struct, frozen=True):
         return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
 
 
+def skipped_lines(state: RunState) -> Iterator[str]:
+    """What was not asked, by mode."""
+    for mode, count in state.skipped.items():
+        yield f"{state.name}: {count} samples could not be asked in mode {mode}"
+
+
 def state_lines(state: RunState) -> Iterator[str]:
     """How far a run is, what it took and how it was scored, in sentences."""
     if state.asked < state.planned:
@@ -170,8 +176,7 @@ def state_lines(state: RunState) -> Iterator[str]:
     if state.corrected:
         said = "scored by another golden answer than their sample had when it was asked"
         yield f"{state.name}: {said}: {state.corrected}."
-    for mode, count in state.skipped.items():
-        yield f"{state.name}: {count} samples could not be asked in mode {mode}."
+    yield from (f"{line}." for line in skipped_lines(state))
     for spent in state.spending:
         if spent.prompt_tokens or spent.completion_tokens or spent.cost:
             yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."

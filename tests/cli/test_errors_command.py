@@ -33,13 +33,16 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", records).folder
 
 
+COUNTS = ["asked", "wrong", "truncated", "empty", "unparsed", "refused", "failed", "unscored"]
+
+
 def test_what_needs_no_judge_is_counted(run: Path) -> None:
     done = mmdyn("errors", run)
     assert done.returncode == 1, "an answer is not scored"
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert ["answers", "of", "asked", "wrong", "off", "empty", "unparsed", "refused", "failed", "unscored"] in lines
-    assert ["m1", "8", "4", "2", "1", "2", "1", "1", "1"] in lines
-    assert ["m2", "1", "0", "0", "0", "0", "0", "0", "0"] in lines
+    assert ["model", "subset", *COUNTS] in lines
+    assert ["m1", "all", "8", "4", "2", "1", "2", "1", "1", "1"] in lines
+    assert ["m2", "all", "1", "0", "0", "0", "0", "0", "0", "0"] in lines
     assert done.stderr.splitlines() == [
         f"1 wrong answers are neither cut off nor empty: `mmdyn errors {run} --judge MODEL` has a judge say what made them wrong",
         f"1 answers are not scored and were left out: `mmdyn score {run}`, with the judges it had, scores them",
@@ -48,13 +51,19 @@ def test_what_needs_no_judge_is_counted(run: Path) -> None:
 
 def test_as_json_and_by_a_field(run: Path) -> None:
     done = mmdyn("errors", run, "--by", "level", "--json")
-    m1, m2 = json.loads(done.stdout)["rows"]
-    counts = {"asked": 8, "wrong": 4, "truncated": 2, "empty": 1, "unparsed": 2, "refused": 1, "failed": 1, "unscored": 1}  # fmt: skip
-    assert {name: m1[name] for name in counts} == counts and (m1["model"], m2["model"]) == ("m1", "m2")
-    low = m1["by"]["level"]["low"]
-    assert (low["asked"], low["wrong"], low["truncated"]) == (2, 2, 1)
-    assert m1["by"]["level"]["(not given)"]["asked"] == 6 and m2["by"]["level"].keys() == {"(not given)"}
-    assert "The same by level" in mmdyn("errors", run, "--by", "level").stdout
+    found = dict[tuple[str, str], list[int]]()
+    for row in json.loads(done.stdout)["parts"][0]["rows"]:
+        found.setdefault((row["factors"]["model"], row["factors"]["subset"]), []).append(row["value"])
+    assert found == {
+        ("m1", "all"): [8, 4, 2, 1, 2, 1, 1, 1],
+        ("m1", "level low"): [2, 2, 1, 0, 1, 0, 0, 0],
+        ("m1", "level (not given)"): [6, 2, 1, 1, 1, 1, 1, 1],
+        ("m2", "all"): [1, 0, 0, 0, 0, 0, 0, 0],
+        ("m2", "level (not given)"): [1, 0, 0, 0, 0, 0, 0, 0],
+    }
+    assert ["m1", "level", "low", "2", "2", "1", "0", "1", "0", "0", "0"] in [
+        line.split() for line in mmdyn("errors", run, "--by", "level").stdout.splitlines()
+    ]
     assert "did you mean 'level'?" in mmdyn("errors", run, "--by", "levle").stderr
 
 
@@ -62,16 +71,16 @@ def test_a_report_counts_what_was_cut_off(run: Path) -> None:
     def told(*more: str) -> str:
         return mmdyn("report", run, *more).stdout
 
-    rows = json.loads(told("--json"))["conditions"]
-    assert [(row["model"], row["truncated"]) for row in rows] == [("m1", 3), ("m2", 0)], "right or wrong"
+    rows = [row for row in json.loads(told("--json"))["parts"][0]["rows"] if row["quantity"] == "score"]
+    assert [(row["factors"]["model"], row["truncated"]) for row in rows] == [("m1", 3), ("m2", 0)], "right or wrong"
     head = next(line.split() for line in told().splitlines() if "unparsed" in line.split())
-    assert head == ["condition", "score", "n", "off", "unparsed", "refused", "unscored", "failed", "method"]
+    assert " ".join(head) == "model condition score not read n cut off unparsed refused failed unscored"
 
 
 def test_nothing_cut_off_has_no_column(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", answers("10")).folder
     done = mmdyn("errors", folder)
-    assert done.returncode == 0 and "off\n" not in done.stdout and "unparsed" not in done.stdout.splitlines()[2]
+    assert done.returncode == 0 and "cut off" not in mmdyn("report", folder).stdout
     right = write_run(tmp_path / "right", answers("11")).folder
     done = mmdyn("errors", right)
     assert (done.returncode, done.stderr) == (0, ""), "nothing is left for a judge"

@@ -244,7 +244,8 @@ def test_examples_are_typed_or_written_in_a_config(tmp_path: Path) -> None:
     write_set(tmp_path / "dev", [choice(f"d{n}", question=f"D{n}?") for n in range(3)], "dev")
     done = typed("eval", source.folder, "-m", MODEL, "-o", tmp_path / "a", "-q", "--shots", "0,1", "--examples", f"{tmp_path}/dev,ids=d2,d0")  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "shots 0 → 1" in done.output and "standard, shots 1" in done.output
+    assert "standard, shots 1" in done.output and "--full has the rest: 1 other contrast" in done.output
+    assert "shots 0 → 1" in typed("report", tmp_path / "a", "--full").output
     (tmp_path / "run.yaml").write_text(
         f"sets: [{source.folder}]\nmodels: [{MODEL}]\nout: {tmp_path}/b\nexecution: {{quiet: true}}\n"
         f"conditions: {{shots: [0, 1], examples: {{path: {tmp_path}/dev, ids: [d2, d0]}}}}\n"

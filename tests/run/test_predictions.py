@@ -143,7 +143,8 @@ def test_a_standard_and_a_dynamic_set_make_one_run_with_a_contrast(tmp_path: Pat
     done = mmdyn("score", *words[0], *words[1], "-o", tmp_path / "run")
     assert done.returncode == 0 and "3 answered" in done.stderr
     told = json.loads(mmdyn("report", tmp_path / "run", "--json").stdout)
-    assert [contrast["factor"] for contrast in told["contrasts"]] and told["complete"]
+    changes = [row for part in told["parts"] if part["kind"] == "contrasts" for row in part["rows"]]
+    assert {row["factors"]["a"]: row["factors"]["b"] for row in changes} and told["complete"]
 
 
 def test_the_command_beside_the_old_one(source: SampleSet, tmp_path: Path) -> None:
