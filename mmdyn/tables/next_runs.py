@@ -32,15 +32,13 @@ class NextRuns:
     def __init__(self, runs: Sequence[RunFolder]) -> None:
         self._run, self._runs = runs[0], runs
         entries = [(run.set_folder(one), one) for run in runs for one in run.config.sets]
-        standard, dynamic = dict[str, Path](), dict[str, Path]()
-        for folder, one in entries:  # of sets of one name, and of equal variants, `mmdyn eval` takes one
+        roots = [(folder, one.name) for folder, one in entries if one.name == one.root]
+        there = dict[str, Path]()  # `mmdyn eval` takes one set of a name
+        for folder, name in roots:
             if (folder / SAMPLES_FILE).is_file():
-                sets, name = (standard, one.name) if one.name == one.root else (dynamic, one.digest)
-                sets.setdefault(name, folder)
-        self._standard, self._dynamic = list(standard.values()), list(dynamic.values())
-        self._gone = {
-            str(folder): None for folder, one in entries if not {one.name, one.digest} & {*standard, *dynamic}
-        }
+                there.setdefault(name, folder)
+        self._standard = list(there.values())
+        self._gone = {str(folder): None for folder, name in roots if name not in there}
         self._models = {one.label: _typed(one) for run in runs for one in run.config.models}
         self._asked = {one.label: one for run in runs for one in run.config.models if not _is_baseline(one)}
         chains = (name for _, one in entries for name in one.strength)

@@ -30,7 +30,7 @@ BASELINE = ModelEntry("baseline:lexical", {"backend": "baseline", "model": "lexi
 def advised(*runs: RunFolder) -> dict[str, list[str]]:
     """All commands, by what they are for."""
     further = NextRuns(runs)
-    whats = {"repeated": further.repeated, "factorial": further.factorial, "doses": further.doses}
+    whats = {"noise": further.noise, "factorial": further.factorial, "doses": further.doses}
     return {name: what() for name, what in whats.items()} | {"ladder": further.ladder(), "larger": further.larger(9)}
 
 
@@ -64,7 +64,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunFolder
 def test_all_of_them_run(asked: RunFolder) -> None:
     commands = {name: [shlex.split(line) for line in lines] for name, lines in advised(asked).items()}
     assert {name: [" ".join(words[1:3]) for words in lines] for name, lines in commands.items()} == {
-        "repeated": [f"eval {asked.set_folder(asked.config.sets[0])}"],
+        "noise": [f"perturb {asked.set_folder(asked.config.sets[0])}", f"eval {asked.folder.parent / 'my exam'}"],
         "factorial": [f"perturb {asked.set_folder(asked.config.sets[0])}", f"eval {asked.folder.parent / 'my exam'}"],
         "doses": [f"perturb {asked.set_folder(asked.config.sets[0])}", f"eval {asked.folder.parent / 'my exam'}"],
         "ladder": ["build caption", f"eval {asked.folder.parent / 'my exam-captioned'}"],
@@ -78,11 +78,11 @@ def test_all_of_them_run(asked: RunFolder) -> None:
 
 
 def test_a_model_is_named_with_its_options_and_a_run_with_its_own(asked: RunFolder) -> None:
-    (command,) = advised(asked)["repeated"]
+    _, command = advised(asked)["noise"]
     base_url = asked.config.models[0].identity["endpoint"]
     mine = f"openai:m,base_url={base_url},max_tokens=99,label=mine"
     assert shlex.split(command)[4:] == (
-        ["-m", mine, "-m", "baseline:lexical", "-o", f"{asked.folder}-repeated", "--limit", "3", "--epochs", "3"]
+        ["-m", mine, "-m", "baseline:lexical", "-o", f"{asked.folder}-null", "--limit", "3"]
     )
     assert f" -m {shlex.quote(mine)}" in advised(asked)["ladder"][0]
     assert [*NextRuns([asked]).remarks()] == [
@@ -126,9 +126,7 @@ def test_doses_are_of_the_first_operator_that_has_any(tmp_path: Path) -> None:
 def test_a_set_that_is_gone_is_named_in_no_command(tmp_path: Path) -> None:
     run = made_of(tmp_path / "run", "pad", "shuffle")
     shutil.rmtree(run.folder / "sets" / "exam")
-    found = advised(run)
-    assert {name for name, lines in found.items() if lines} == {"repeated"}
-    assert f"{run.folder}/sets/exam " not in found["repeated"][0]
+    assert not any(advised(run).values())
     assert [*NextRuns([run]).remarks()] == [f"The set {run.folder}/sets/exam is gone: the commands leave it out."]
 
 
@@ -145,13 +143,10 @@ def test_contexts_are_those_that_the_set_can_be_asked_in(tmp_path: Path) -> None
 
 
 def test_a_run_is_asked_again_as_it_was(tmp_path: Path) -> None:
-    conditions = (
-        Condition(context="kprag", style="cot", shots="5"),
-        Condition("dynamic", context="kprag", style="cot"),
-    )
+    conditions = (Condition(style="cot", shots="5"), Condition("dynamic", style="cot"))
     run = made_of(tmp_path / "run", "pad", conditions=conditions, scorer="mmmu@2")
-    (line,) = advised(run)["repeated"]
-    assert line.endswith("-repeated --style cot --shots 5,0 --policy mmmu --epochs 3 --context kprag")
+    _, line = advised(run)["noise"]
+    assert line.endswith("-null --style cot --shots 5,0 --policy mmmu")
 
 
 def test_what_run_json_does_not_keep_is_said(tmp_path: Path) -> None:
@@ -172,8 +167,8 @@ def test_a_plan_rests_on_a_run_that_was_asked_both(tmp_path: Path) -> None:
 
 def test_a_set_of_two_runs_is_named_once(tmp_path: Path) -> None:
     runs = [made_of(tmp_path / name, "pad") for name in ("spring", "autumn")]
-    (line,) = advised(*runs)["repeated"]
-    sets = [str(tmp_path / "spring/sets" / name) for name in ("exam", "exam-dynamic")]
+    _, line = advised(*runs)["noise"]
+    sets = [str(tmp_path / "spring/sets" / name) for name in ("exam", "exam-null")]
     assert shlex.split(line)[2:5] == [*sets, "-m"]
     shutil.rmtree(tmp_path / "spring/sets/exam")
     assert [*NextRuns(runs).remarks()] == []
