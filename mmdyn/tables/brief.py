@@ -14,7 +14,7 @@ from mmdyn.tables.formats import FORMATS, Tables, wrapped
 from mmdyn.tables.guessing import key_lines, position_lines
 from mmdyn.tables.labels import FRONT, condition_name, front_of, is_change, is_pooled, who_of
 from mmdyn.tables.rows import Row, TablePart
-from mmdyn.tables.run_state import skipped_lines, state_lines
+from mmdyn.tables.run_state import caveats, state_lines
 from mmdyn.tables.terminal import clean, digits_of, p_value, percent, points
 
 LINES = 10
@@ -112,7 +112,7 @@ def doubts(report: Tables) -> Iterator[str]:
     for state in report.runs:
         if not state.complete:
             yield f"{state.name} is not finished or not scored: {state.asked} of {state.planned} asked"
-        yield from skipped_lines(state)
+        yield from caveats(state)
     if failed := report.failed:
         yield f"{failed} answers failed, and are left out of every number"
     main = main_changes(report.parts)

@@ -78,7 +78,7 @@ BEYOND_LATIN = re.compile(r"[^\u0000-\u024f\u2010-\u2026\u2190-\u21ff\u2200-\u22
 
 
 GAP, NARROWEST = 2, 12
-"""Blanks between columns, and what a label has at least where there is little room."""
+"""Blanks between columns, and what a label has at least where there is little room, unless there are very many."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet take a cell for a formula, or for two cells."""
@@ -93,7 +93,8 @@ def _text(grid: Grid) -> Iterator[str]:
     console = open_console()
     room = console.width - 1  # a blank stands before each line
     numbers = sum(widths[grid.labels :]) + GAP * len(widths[grid.labels :])
-    widths[: grid.labels] = _narrowed(widths[: grid.labels], max(room - numbers, room // 2))
+    least = min(NARROWEST, room // max(grid.labels, 1) - GAP)
+    widths[: grid.labels] = _narrowed(widths[: grid.labels], max(room - numbers, room // 2), least)
     yield from wrapped([grid.title])
     for piece in _pieces(widths, grid.labels, room) if grid.lines else ():
         yield ""
@@ -108,10 +109,10 @@ def _text(grid: Grid) -> Iterator[str]:
     yield from ("", *wrapped(_shown(grid, STARS["best"], STARS["second"])), "")
 
 
-def _narrowed(widths: Sequence[int], room: int) -> list[int]:
-    """Widths of labels that fit, the widest ones narrowed first, but none below NARROWEST."""
+def _narrowed(widths: Sequence[int], room: int, least: int) -> list[int]:
+    """Widths of labels that fit, the widest ones narrowed first, but none below `least`."""
     found = [*widths]
-    while found and sum(found) + GAP * len(found) > room and max(found) > NARROWEST:
+    while found and sum(found) + GAP * len(found) > room and max(found) > least:
         found[found.index(max(found))] -= 1
     return found
 

@@ -153,8 +153,11 @@ class RunState(Struct, frozen=True):
         return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
 
 
-def skipped_lines(state: RunState) -> Iterator[str]:
-    """What was not asked, by mode."""
+def caveats(state: RunState) -> Iterator[str]:
+    """What was scored by other answers than it was asked with, and what was not asked, by mode."""
+    if state.corrected:
+        said = "scored by another golden answer than their sample had when it was asked"
+        yield f"{state.name}: {said}: {state.corrected}"
     for mode, count in state.skipped.items():
         yield f"{state.name}: {count} samples could not be asked in mode {mode}"
 
@@ -173,10 +176,7 @@ def state_lines(state: RunState) -> Iterator[str]:
         yield f"{state.name}: {state.needs_judge} answers need a judge and had none; {ask}."
     if state.failed:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
-    if state.corrected:
-        said = "scored by another golden answer than their sample had when it was asked"
-        yield f"{state.name}: {said}: {state.corrected}."
-    yield from (f"{line}." for line in skipped_lines(state))
+    yield from (f"{line}." for line in caveats(state))
     for spent in state.spending:
         if spent.prompt_tokens or spent.completion_tokens or spent.cost:
             yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."

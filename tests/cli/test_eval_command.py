@@ -84,11 +84,12 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
     models = ["-m", "openai:gpt-4o", "-m", "openai:gpt-5", "-m", "baseline:lexical"]
     done = mmdyn(tmp_path, "eval", "set", *models, "-o", "run", "--dry-run", "--prices", "p.yaml")
     assert done.returncode == 0 and not (tmp_path / "run").exists(), done.stderr
-    *_, header, _, gpt, priced, _, unpriced, _, free, _, _, total = [line.split() for line in done.stdout.splitlines()]
+    lines = [line.split() for line in done.stdout.splitlines() if line]
+    _, header, _line, gpt, gpt5, free, total = lines
     assert header[-5:] == ["tokens", "in", "tokens", "out", "cost"]
-    tokens = priced[5]
-    assert int(tokens) > 3 * 64 and [*gpt, *priced[:5]] == ["openai:gpt-4o", "standard", "3", "0", "0", "3"]
-    assert priced[7:] == [tokens, "USD"] and unpriced[7:] == ["unknown"] and free[7:] == ["0"]
+    tokens = gpt[7]
+    assert int(tokens) > 3 * 64 and gpt[:7] == ["openai:gpt-4o", "small", "standard", "3", "0", "0", "3"]
+    assert gpt[9:] == [tokens, "USD"] and gpt5[9:] == ["unknown"] and free[9:] == ["0"]
     assert " ".join(total) == f"9 requests to send; cost about {tokens} USD; cost of openai:gpt-5 unknown (no price)"
     notes = done.stderr.splitlines()
     assert [note.partition(":")[0] for note in notes[:2]] == ["openai"] * 2
@@ -96,10 +97,11 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
     assert notes[2:] == ["tokens are estimated from characters and pictures; nothing was asked or written"]
     asking = ["-m", "baseline:lexical", "-o", "run", "--dry-run", "--prices", "p.yaml"]
     judged = mmdyn(tmp_path, "eval", "set", *asking, "--judge", "openai:gpt-4o", "--rubric", "votes=3")
-    *_, row, _, _, models, judges, most = judged.stdout.splitlines()
-    assert row.split()[:5] == ["standard", "9", "0", "0", "9"]
+    *_, models, judges, most = judged.stdout.splitlines()
+    row = next(line.split() for line in judged.stdout.splitlines() if line.startswith(" judge openai:gpt-4o"))
+    assert row[1:8] == ["openai:gpt-4o", "small", "standard", "9", "0", "0", "9"]
     assert models == "3 requests to send; nothing to pay"
-    tokens = row.split()[5].replace(",", "")
+    tokens = row[8].replace(",", "")
     assert judges == f"9 requests to judges where each is asked about every answer; cost about {float(tokens):.4g} USD"
     assert most == "27 requests to judges, and 3 times the cost, at most, where no verdict can be used"
 

@@ -54,7 +54,7 @@ def test_curves_print_and_failed_records_exit_1(tmp_path: Path) -> None:
     records.append(answer("s07", None, Condition("dynamic", "blur@5"), error="gone"))
     run = write_run(tmp_path / "run", records, sets=(SETS[0], replace(SETS[1], strength=strength))).folder
     result = mmdyn("report", run, "--curves", "--plots", tmp_path / "plots")
-    assert (result.returncode, result.stderr.splitlines()[-1]) == (1, "1 records failed")
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (1, "failed: s07~blur@5~0 of exam, m1, dynamic: gone")
     assert "Severity curves: scores corrected for chance along doses" in result.stdout
     assert (tmp_path / "plots" / "curves.svg").exists()
 
@@ -62,6 +62,6 @@ def test_curves_print_and_failed_records_exit_1(tmp_path: Path) -> None:
 def test_curves_of_a_run_without_levels_say_what_to_make(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", answers("1100")).folder
     result = mmdyn("report", run, "--curves")
-    assert result.returncode == 0 and "mmdyn perturb SET --ops blur@1,blur@3,blur@5" in result.stdout
+    assert result.returncode == 1 and "mmdyn perturb SET --ops blur@1,blur@3,blur@5" in result.stderr
     refused = mmdyn("report", run, "--ladder", "--measure", "tokens")
     assert refused.returncode == 2 and "--measure" in refused.stderr
