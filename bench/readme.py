@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 README = Path(__file__).parents[1] / "README.md"
 MARK = re.compile(r"(<!-- `mmdyn demo` prints this of (?P<model>\S+): bench/readme\.py -->\n\n)(?:(?:    .*)?\n)+")
-TITLES = ("Scores in percent", "Contrasts in points")
+TITLES = ("Scores (", "Changes from standard to dynamic (")
 
 
 def main() -> None:
@@ -36,16 +37,11 @@ def reprinted(readme: str, output: str) -> str:
 
 
 def table_of(output: str, title: str, model: str) -> list[str]:
-    """A table's title, its head and the rows of one model."""
-    lines = [line.rstrip() for line in output[output.index(title) :].splitlines()]
+    """A table's title, its head and the rows of one model, as far as they stand side by side."""
+    lines = [line.rstrip() for line in output[output.index(f"\n{title}") + 1 :].splitlines()]
     rule = next(place for place, line in enumerate(lines) if "───" in line)
-    group = lines.index(f" {model}", rule)
-    rows = [lines[group]]
-    for line in lines[group + 1 :]:
-        if not line.startswith("   "):
-            break
-        rows.append(line)
-    return [*lines[: rule + 1], *rows]
+    rows = takewhile(bool, lines[rule + 1 :])
+    return [*lines[: rule + 1], *(row for row in rows if row.startswith(f" {model} "))]
 
 
 if __name__ == "__main__":
