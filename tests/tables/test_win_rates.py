@@ -85,6 +85,6 @@ def test_what_is_printed() -> None:
     lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
     assert lines[:2] == ["a: m1 (run)", "b: m2\N{REPLACEMENT CHARACTER} (run)"]
     assert any(line.startswith("all 50 [15, 85] 25 [5, 70] 25 [5, 70] +25 [") for line in lines)
-    assert any(line.startswith("y 0 [") and line.endswith("1.00 2 2 50 [9, 91] 1, 0") for line in lines)
+    assert any(line.startswith("y 0 [") and line.endswith("0.50 2 2 50 [9, 91] 1, 0") for line in lines)
     print_win_rates("a", "b", None, {}, out := io.StringIO())
     assert out.getvalue() == "No pair has a verdict.\n"
