@@ -113,7 +113,8 @@ def _compared(values: Floats, chance: Floats, read: np.ndarray, n: int) -> Diffe
         runs={}, keys=keys, asked=asked, fields={}, parents=parents,
         worth={name: np.stack((column, np.ones(count))) for name, column in worth.items()}, chance=chance,
         flags={name: np.zeros(count, np.bool_) for name in FLAGS}, draws=np.zeros(count, np.int64), sides={},
-        clusters=np.arange(n), groups=np.full(n, -1), names=[""] * n,
+        clusters=np.arange(n), groups=np.full(n, -1), names=[""] * n, dropped={}, corrected=np.zeros(n, np.bool_),
+        pools=np.minimum(np.arange(len(keys)), 1), pooled=np.ones(len(keys), np.bool_), null=np.zeros(len(keys), np.bool_),
     )  # fmt: skip
     places = np.arange(count)
     found = Pair.of(Block(columns, "score", places, {}), places[:n], places[n:]).difference()

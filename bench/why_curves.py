@@ -65,7 +65,7 @@ def draw(shares: Floats, n: int, size: int, epochs: int, random: np.random.Gener
     right = able[:, :, None] | (random.random((*able.shape, epochs)) < CHANCE)
     values = ((right - CHANCE) / (1 - CHANCE)).mean(2)
     least = float(least_corrected(np.array(CHANCE)))
-    return Forms(np.arange(n), values, np.ones(n), labels, "corrected", least, 0, {}, False, "")
+    return Forms(np.arange(n), values, values, values, np.ones(n), labels, "corrected", least, 0, {}, "")
 
 
 def measure(truth: str, levels: int, n: int, size: int, epochs: int, count: int) -> Found:

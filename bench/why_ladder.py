@@ -70,7 +70,8 @@ def draw(model: Model, n: int, size: int, epochs: int, random: np.random.Generat
         right = known | (random.random((n, epochs)) < CHANCE)
         values.append(((right - CHANCE) / (1 - CHANCE)).mean(1))
     least = float(least_corrected(np.array(CHANCE)))
-    return Forms(np.arange(n), np.stack(values, 1), np.ones(n), labels, "corrected", least, 0, {}, False, "")
+    scores = np.stack(values, 1)
+    return Forms(np.arange(n), scores, scores, scores, np.ones(n), labels, "corrected", least, 0, {}, "")
 
 
 def _latent(share: float, labels: Floats, size: int, random: np.random.Generator) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.keys import FACTORS
 from mmdyn.tables.labels import FRONT, chain_name, condition_name, contrast_name
-from mmdyn.tables.pairing import READ
+from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.rows import MACRO, TOTAL, WAITING, Row, TablePart
 from mmdyn.tables.terminal import digits_of, p_value, percent, points
 
@@ -44,7 +44,10 @@ OF_CONDITIONS = ("scores", "contrasts", "flips")
 """Tables above which is said what run, model and set all their rows have in common."""
 
 SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
-SIGNED = ("difference", "raw difference", READ, "slope", "shapley", "whole", "interaction", "log odds")
+BARE = (*SIDES, RAW)
+"""Numbers of contrasts that stand without an interval."""
+
+SIGNED = ("difference", RAW, READ, "slope", "shapley", "whole", "interaction", "log odds")
 SHOWN = 3
 
 UNITS = "in percent, with 95 % intervals"
@@ -112,7 +115,10 @@ def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]])
     for name in [*known, *(name for name in there if name not in known and name not in hidden)]:
         rows = [line.get(name) for line in lines.values()]
         head = HEADS.get(name, name) if part.kind in ("scores", "contrasts") else name
-        yield head, [_word(row, bare=part.kind == "contrasts" and name in SIDES) for row in rows]
+        if part.kind == "contrasts" and name in BARE:
+            yield head, [_bare(row, line.get("difference")) for row, line in zip(rows, lines.values(), strict=True)]
+        else:
+            yield head, [_word(row) for row in rows]
         if papers := {row.paper_model: row for row in rows if row and row.paper is not None}:
             own = all(
                 plain_model(name) in ("", plain_model(row.factors.get("model", ""))) for name, row in papers.items()
@@ -163,12 +169,16 @@ def _is_signed(row: Row) -> bool:
     return row.quantity in SIGNED or row.quantity.startswith("slope per ")
 
 
-def _word(row: Row | None, *, bare: bool) -> Word:
-    if row is None:
+def _word(row: Row | None) -> Word:
+    return Word("-") if row is None else Word(number(row.value, row.unit, row.ci95, sign=_is_signed(row)), row.mark)
+
+
+def _bare(row: Row | None, difference: Row | None) -> Word:
+    """A number of a contrast without its interval, in as many digits as that or the difference's deserves."""
+    if row is None or row.value is None:
         return Word("-")
-    if bare and row.value is not None and row.unit in ("share", "points"):
-        return Word(points(row.value, digits_of(row.ci95)), row.mark)
-    return Word(number(row.value, row.unit, None if bare else row.ci95, sign=_is_signed(row)), row.mark)
+    ends = row.ci95 or (difference.ci95 if difference else None)
+    return Word(points(row.value, digits_of(ends), "+" if _is_signed(row) else ""), row.mark)
 
 
 def _notes(part: TablePart) -> Iterator[str]:

@@ -239,7 +239,7 @@ def test_the_table_and_the_csv_file(tmp_path: Path) -> None:
     text = " ".join(printed(found))
     assert "(mdk12@3, rogan-gladen)" in text
     for where in ("m1 exam standard", "m1 exam dynamic pad"):
-        assert f"{where} marks.jsonl (abababab) 60 [45, 74] 50 [13, 83] 40" in text
+        assert f"{where} marks.jsonl 60 [45, 74] 50 [13, 83] 40" in text
     assert "90 [67, 100]" in text and "70 [46, 87]" in text
     assert "Rogan-Gladen, interval of Lang and Reiczigel" in text
     (tmp_path / "out.csv").write_text(FORMATS["csv"](found), "utf-8")
