@@ -109,12 +109,14 @@ def _compared(values: Floats, chance: Floats, read: np.ndarray, n: int) -> Diffe
     chains = ["", *(f"chain {place}" for place in range(1, count // n))]
     keys = [Key("", "m", "s", "dynamic" if chain else "standard", chain, "none", "direct") for chain in chains]
     asked, parents = np.divmod(np.arange(count), n)
+    none, all_of_them = np.zeros(len(keys), np.bool_), np.ones(len(keys), np.bool_)
     columns = Columns(
         runs={}, keys=keys, asked=asked, fields={}, parents=parents,
         worth={name: np.stack((column, np.ones(count))) for name, column in worth.items()}, chance=chance,
         flags={name: np.zeros(count, np.bool_) for name in FLAGS}, draws=np.zeros(count, np.int64), sides={},
-        clusters=np.arange(n), groups=np.full(n, -1), names=[""] * n, dropped={}, corrected=np.zeros(n, np.bool_),
-        pools=np.minimum(np.arange(len(keys)), 1), pooled=np.ones(len(keys), np.bool_), null=np.zeros(len(keys), np.bool_),
+        clusters=np.arange(n), groups=np.full(n, -1), names=[""] * n, dropped={},
+        corrected=np.full(n, np.ptp(chance) > 0),
+        pools=np.minimum(np.arange(len(keys)), 1), pooled=all_of_them, null=none,
     )  # fmt: skip
     places = np.arange(count)
     found = Pair.of(Block(columns, "score", places, {}), places[:n], places[n:]).difference()

@@ -163,7 +163,9 @@ def order_held(abilities: tuple[tuple[float, ...], ...], n: int, count: int) -> 
         worth = {"score": np.stack((values, np.ones(len(values))))}
         columns = Columns(
             runs={}, keys=[ASKED], asked=zeros, fields=fields, parents=parents, worth=worth, chance=zeros * 0.0,
-            flags=flags, draws=zeros, sides={}, clusters=np.arange(k * n), groups=np.full(k * n, -1),
+            flags=flags, draws=zeros, sides={}, clusters=np.arange(k * n), groups=np.full(k * n, -1), dropped={},
+            corrected=np.zeros(k * n, np.bool_), pools=np.zeros(1, np.int64), pooled=np.ones(1, np.bool_),
+            null=np.zeros(1, np.bool_),
         )  # fmt: skip
         block = Block(columns, "score", places, {})
         row = next(ranking_rows(block, Ranking(over="seed")))[0]

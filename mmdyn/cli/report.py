@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from mmdyn.cli._command import Command
 from mmdyn.cli._output import form_of, output_options, page_of, plot, write
@@ -16,9 +17,11 @@ from mmdyn.cli._tables import check, parts_of, table_groups, where_of
 from mmdyn.errors import UserError, command_line
 
 if TYPE_CHECKING:
-    from mmdyn.table import Part
+    from mmdyn.table import NamedTable, Part
     from mmdyn.tables import Published, Report, TablePart
     from mmdyn.work import ProgressBar, RunFolder
+
+    PapersTable = tuple[NamedTable, Published | None]
 
 
 @click.command("report", cls=Command, groups=lambda: {**table_groups(), "Output": output_options()})
@@ -53,18 +56,18 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
     from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
-    parts, published = _asked(given, by)
+    parts, paper = _asked(given, by)
     page = "why" if with_why else "brief" if brief else "full" if full else "" if parts else "short"
     with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=given["quiet"]) as progress:
-        found = _tabulate(folders, page, form, parts, by, given, published, progress)
+        found = _tabulate(folders, page, form, parts, by, given, paper, progress)
     plot(found.of_parts(_printed(found, page, len(parts))), given)
     write(_spelt(folders, found, page, form, len(parts)), form, given)
     _say_how_to_look(folders, found)
     _leave(found.of_parts(found.parts[: len(parts)]))
 
 
-def _asked(given: dict[str, Any], by: list[str]) -> tuple[list[Part], Published | None]:
-    """The tables that were asked for, and the numbers of the paper whose table is among them."""
+def _asked(given: dict[str, Any], by: list[str]) -> tuple[list[Part], PapersTable | None]:
+    """The tables that were asked for, and the paper's table among them, which is first, with the paper's numbers."""
     from mmdyn.tables import named_table
 
     paper = given["paper"][-1] if given["paper"] else ""
@@ -73,7 +76,7 @@ def _asked(given: dict[str, Any], by: list[str]) -> tuple[list[Part], Published 
     named = {name: named_table(name, paper) for name in given["table"]}
     where = where_of(given)
     parts = parts_of(given, by, lambda name: list(named[name][0].narrowed(where).parts))
-    return parts, next((published for _, published in named.values()), None)
+    return parts, next(iter(named.values()), None)
 
 
 def _tabulate(
@@ -83,7 +86,7 @@ def _tabulate(
     parts: Sequence[Part],
     by: Sequence[str],
     given: dict[str, Any],
-    published: Published | None,
+    paper: PapersTable | None,
     progress: ProgressBar,
 ) -> Report:
     """The tables of a page and those that were asked for, out of one reading of the records."""
@@ -97,7 +100,15 @@ def _tabulate(
         first = why_parts() if page == "why" else summary_parts(fields)
     if page and form == "html":
         first = [*why_parts(fields), Flips()]
-    return tabulate(folders, [*parts, *first], published=published, facts=facts, progress=progress)
+    table, published = paper or (None, None)
+    found = tabulate(folders, [*parts, *first], published=published, facts=facts, progress=progress)
+    return found.of_parts(_titled(found.parts, table) if table else found.parts)
+
+
+def _titled(parts: Sequence[TablePart], table: NamedTable) -> list[TablePart]:
+    """Tables, of which the first are those of a paper's table, under its title."""
+    own = len(table.parts)
+    return [*(replace(part, title=f"{table.title}: {part.title}") for part in parts[:own]), *parts[own:]]
 
 
 def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, asked: int) -> str:

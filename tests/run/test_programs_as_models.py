@@ -199,7 +199,10 @@ def test_what_the_docs_show_goes_through_acadreason(tmp_path: Path, monkeypatch:
         )
         server.kill()
     assert done.returncode == 0, done.stderr
-    met = re.findall(r"judge python:judge\.py:Judge.* (\d+) of (\d+) ", done.stdout)
+    told = json.loads(mmdyn("report", "run", "--json").stdout)["parts"]
+    rows = [row for part in told if part["kind"] == "judged" for row in part["rows"]]
+    found = [[str(row["value"]) for row in rows if row["quantity"] == name] for name in ("met", "items")]
+    met = [*zip(*found, strict=True)]
     none, items, all_hints = re.search(MET, MEASURED.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]
     assert met == [(none, items), (all_hints, items)] * 2
 
