@@ -60,9 +60,9 @@ def test_positive_is_a_changed_meaning() -> None:
     )
     found = measured(judged)
     assert (found.judge, found.n, found.failed) == ("someone", 30, 1)
-    assert found.recall == found.sensitivity and found.rounded.recall == share(8, 10)
-    shares = (found.rounded.precision, found.rounded.specificity, found.rounded.agreement)
-    assert shares == (share(8, 11), share(17, 20), share(25, 30)) and found.questions == 30
+    assert found.recall == found.sensitivity and found.questions == 30
+    shares = [one and one.rounded for one in (found.recall, found.precision, found.specificity, found.agreement)]
+    assert shares == [share(8, 10), share(8, 11), share(17, 20), share(25, 30)]
     chance = (10 * 11 + 20 * 19) / 30**2
     assert found.kappa == pytest.approx((25 / 30 - chance) / (1 - chance))
     assert found.kappa_ci95 == pytest.approx((0.252025, 0.872299), abs=1e-6)
@@ -71,7 +71,7 @@ def test_positive_is_a_changed_meaning() -> None:
 def test_what_cannot_be_measured_is_none() -> None:
     found = measured([(True, KEPT)])
     assert found.precision is None and found.recall is None and found.specificity and found.specificity.value == 1
-    assert found.rounded.agreement == share(1, 1) and found.kappa is found.kappa_ci95 is None
+    assert found.agreement and found.agreement.rounded == share(1, 1) and found.kappa is found.kappa_ci95 is None
     nothing = measured([(True, FAILED)])
     assert (nothing.n, nothing.failed) == (0, 1) and nothing.agreement is nothing.kappa is nothing.kappa_ci95 is None
     with pytest.raises(UserError, match="there is no labelled pair: give a file of lines with a label"):
