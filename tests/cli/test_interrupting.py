@@ -131,7 +131,8 @@ def test_a_limit_ends_in_status_3_and_the_same_command_goes_on(tmp_path: Path, s
             )
         else:
             assert process.returncode == 0, err
-            assert re.search(r"run: openai:fake: [\d,]+ tokens in, \d+ out, cost [\d.]+ USD\.", out)
+            told, _ = popen(tmp_path, *MMDYN, "report", "run", "--full").communicate(timeout=240)
+            assert re.search(r"run: openai:fake: [\d,]+ tokens in, \d+ out, cost [\d.]+ USD\.", told)
             assert re.search(r"asking: 12/12 \([\d.]+/s, cost [\d.]+ USD, 0 s left\)", err)
     assert server.stats.total == 12
 
