@@ -34,7 +34,11 @@ HEADS = {
 }
 """What quantities of scores and contrasts are called."""
 
-COUNTED = {"errorkinds": "wrong answers", "strengths": "variants", "meaningjudges": "labelled pairs"}
+COUNTED = {
+    "errorkinds": "wrong answers",
+    "strengths": "variants",
+    "meaningjudges": "labelled pairs, of recall where that is told",
+}
 """What n is, by kind of table, where it is not questions."""
 
 SHARED = (*FRONT, "scorer", "correction")
@@ -130,7 +134,7 @@ def _values(part: TablePart, lines: Mapping[tuple[str, ...], Mapping[str, Row]])
 def _counted(part: TablePart, lines: Sequence[Mapping[str, Row]]) -> Iterator[tuple[str, list[Word]]]:
     """The columns of counts and p; those without any are left out."""
     every = [[*line.values()] for line in lines]
-    cells = {"n": [f"{max(row.n for row in rows):,}" for rows in every]}
+    cells = {"n": [_asked(part, line) for line in lines]}
     cells["p (Holm)"] = [
         next((p_value(row.p_adjusted) for row in rows if row.p_adjusted is not None), "-") for rows in every
     ]
@@ -142,11 +146,23 @@ def _counted(part: TablePart, lines: Sequence[Mapping[str, Row]]) -> Iterator[tu
     yield from ((head, [*map(Word, words)]) for head, words in cells.items() if {*words} - {"0", "-"})
 
 
-def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
-    """A count of a line: of its difference, or its first quantity; over the values of a factor that of their total, or
-    their sum."""
+def _asked(part: TablePart, line: Mapping[str, Row]) -> str:
+    """How many its leading number is of; over the values of a factor their total, or from the fewest to the most."""
     if part.across in ("", "quantity"):
-        row = line.get("difference") or next(iter(line.values()))
+        return f"{_leading(line).n:,}"
+    counts = [line[TOTAL].n] if TOTAL in line else sorted(row.n for row in line.values())
+    return "\N{EN DASH}".join(dict.fromkeys(f"{count:,}" for count in (counts[0], counts[-1])))
+
+
+def _leading(line: Mapping[str, Row]) -> Row:
+    """A line's difference, or its first quantity."""
+    return line.get("difference") or next(iter(line.values()))
+
+
+def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
+    """A count of a line's leading number; over the values of a factor that of their total, or their sum."""
+    if part.across in ("", "quantity"):
+        row = _leading(line)
         told = row.not_applicable + row.rejected if name == "variants_left_out" else 0
         return max(int(getattr(row, name)) - told, 0)
     rows = [line[TOTAL]] if TOTAL in line else [row for value, row in line.items() if value != MACRO]

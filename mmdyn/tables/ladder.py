@@ -31,13 +31,13 @@ LUCK = 0.05
 SHOWN = 20
 
 SEEING, KNOWING, REASONING = "want of seeing", "want of knowing", "want of reasoning"
+UNMENDED = "mended by no context"
 NEEDLESS, OF_ALL, OF_WRONG = "needed no picture", "of all questions", "of wrong answers"
 ASSUMED = (
     "assumes that a caption gives what seeing gives and no more, that knowledge points give what knowing gives, and"
     " that an answer is known or guessed; shares are net of what the contexts hurt"
 )
 ALONE = "what wrong answers lack is told by --context none, with caption, kprag and caption+kprag, or hints"
-NOT_SEEN = "seeing was not asked for: no caption stood in for pictures"
 UNBOUNDED = "not told: the wrong answers are too few to take a share of"
 UNTOLD = (
     "so few replies to a question may be right by luck, and do not tell which questions they are: ask several times"
@@ -104,10 +104,10 @@ def wants_of(see: str, know: str, both: str) -> Wants:
     found: Wants = {name: (0, {one: 1, NONE: -1}) for name, one in ((SEEING, see), (KNOWING, know)) if one}
     if see and know and both:
         both_or_either = {both: 1, see: -1, know: -1, NONE: 1}
-        return found | {"not told apart": (0, both_or_either), REASONING: (1, {both: -1})}
+        return found | {"not told apart": (0, both_or_either), UNMENDED: (1, {both: -1})}
     if see and know:
-        return found | {"reasoning, or not told apart": (1, {see: -1, know: -1, NONE: 1})}
-    return found | {REASONING if know else "knowing or reasoning": (1, {know or see: -1})}
+        return found | {f"{UNMENDED}, or not told apart": (1, {see: -1, know: -1, NONE: 1})}
+    return found | {UNMENDED: (1, {know or see: -1})}
 
 
 def _wanting(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, Ints]) -> Iterator[Numbered]:
@@ -123,11 +123,9 @@ def _wanting(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str,
     more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
     if not forms.n:
         note = f"no question was answered under all of {', '.join(asked)}"
-        yield block.row(axes, (*key, REASONING), OF_ALL, None, note=note, **more), None
+        yield block.row(axes, (*key, UNMENDED), OF_ALL, None, note=note, **more), None
         return
-    notes = [
-        note for note, holds in {forms.note: forms.note, AS_RULES: forms.waits, NOT_SEEN: not see}.items() if holds
-    ]
+    notes = [note for note, holds in ((forms.note, forms.note), (AS_RULES, forms.waits)) if holds]
     under = forms.mixed([-(name == NONE) for name in asked], 1)
     for want, (constant, weights) in wants_of(see, know, both).items():
         over = forms.mixed([weights.get(name, 0) for name in asked], constant)

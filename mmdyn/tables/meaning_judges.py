@@ -85,7 +85,7 @@ def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator
         said = "; ".join(filter(None, (note, rules))) if outcome == "kept" else ""
         yield here.row((), (), outcome, manifest.counts.get(outcome, 0), unit="count", note=said)
     for one in found:
-        shares = {"precision": one.precision, "recall": one.recall, "specificity": one.specificity}
+        shares = {"recall": one.recall, "precision": one.precision, "specificity": one.specificity}
         for name, share in shares.items():
             if share:
                 more = {"n": share.n, "failed": one.failed, "method": one.method}

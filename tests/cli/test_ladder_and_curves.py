@@ -39,7 +39,7 @@ def test_a_ladder_prints_rungs_and_wants_and_exits_0(tmp_path: Path) -> None:
         for row in rows
         if row["quantity"] == "of all questions"
     }
-    wants = {"want of knowing": 0.125, "want of reasoning": 0.625}
+    wants = {"want of knowing": 0.125, "mended by no context": 0.625}
     assert told == {(field, want): value for field in ("optics", "waves", "all") for want, value in wants.items()}
 
 

@@ -80,15 +80,15 @@ def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
     whole, texts, sheet = lines_of(found, "meaningjudges")
     assert whole["kept"].note == ""
     names = [row["recall"].factors["calibration"] for row in (texts, sheet)]
-    assert names == ["texts.jsonl (abababab)", "sheet.jsonl (cdcdcdcd)"] and list(texts) == ["precision", "recall"]
+    assert names == ["texts.jsonl (abababab)", "sheet.jsonl (cdcdcdcd)"] and list(texts) == ["recall", "precision"]
     recall = texts["recall"]
     assert (recall.value, recall.ci95, recall.n, recall.failed) == (0.666667, (0.1, 0.9), 30, 2)
     assert recall.method == "Agresti-Coull over questions"
     assert sheet["recall"].method == "Wilson, labels taken as independent", "measured by an older program"
     lines = printed(tabulate([RunFolder(tmp_path / "run")], [MeaningJudges()]))
-    assert any("texts.jsonl - - - - 75 [50, 88]" in line for line in lines)
-    assert any("texts.jsonl 67 [10, 90] 30 2" in line for line in lines)
-    assert "n counts labelled pairs" in " ".join(lines)
+    assert any("texts.jsonl - - - - 67 [10, 90]" in line for line in lines)
+    assert any("texts.jsonl 75 [50, 88] 30 2" in line for line in lines)
+    assert "n counts labelled pairs, of recall where that is told" in " ".join(lines)
     assert not any("never calibrated" in line or "other.jsonl" in line for line in lines)
 
 
@@ -106,8 +106,8 @@ def test_json_and_csv_have_the_same(tmp_path: Path) -> None:
         [who, "", "rejected", "1", "0", ""],
         [who, "", "redrawn", "1", "0", ""],
         [who, "", "unjudged", "0", "0", ""],
-        [who, file, "precision", "0.75", "20", "0.5"],
         [who, file, "recall", "0.666667", "30", "0.1"],
+        [who, file, "precision", "0.75", "20", "0.5"],
     ]
 
 

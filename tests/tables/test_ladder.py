@@ -13,7 +13,7 @@ from mmdyn.stats import paired_difference
 from mmdyn.table import Ladder
 from mmdyn.tables import Row, TablePart, tabulate
 
-WANTS = ("want of seeing", "want of knowing", "not told apart", "want of reasoning")
+WANTS = ("want of seeing", "want of knowing", "not told apart", "mended by no context")
 
 
 def under(context: str, marks: str, **more: object) -> list[Record]:
@@ -66,7 +66,7 @@ def test_what_either_alone_mends_counts_twice_and_is_taken_off(tmp_path: Path) -
 
 def test_questions_that_lack_a_context_are_left_out_and_counted(tmp_path: Path) -> None:
     found = ladder(tmp_path, *ALL[:3], under("caption+kprag", BOTH[:-3] + "..."))
-    row = of(found, "want of reasoning", "of all questions")
+    row = of(found, "mended by no context", "of all questions")
     assert (row.n, row.left_out, row.value) == (17, 3, round(3 / 17, 6))
     assert of(found, "caption", "difference").left_out == 0
     assert of(found, "caption+kprag", "difference").left_out == 3
@@ -84,23 +84,19 @@ def test_guessing_is_taken_out_before_the_shares(tmp_path: Path) -> None:
     )
 
 
-def test_without_captions_seeing_is_not_asked_for(tmp_path: Path) -> None:
+def test_without_captions_what_knowledge_does_not_mend_is_not_called_reasoning(tmp_path: Path) -> None:
     found = ladder(
         tmp_path, under("none", S), under("hint:background", C), under("hint:methodology", K), under("hint:all", BOTH)
     )
-    assert values(found, "of all questions") == {"want of knowing": 0.2, "want of reasoning": 0.4}
+    assert values(found, "of all questions") == {"want of knowing": 0.2, "mended by no context": 0.4}
     assert values(found, "difference") == {"hint:background": 0.2, "hint:methodology": 0.1, "hint:all": 0.4}
-    assert (
-        of(found, "want of reasoning", "of all questions").note
-        == "seeing was not asked for: no caption stood in for pictures"
-    )
 
 
 @pytest.mark.parametrize(("contexts", "wants"), [
-    (("kprag:retrieved", "distractor"), {"want of knowing": 0.2, "want of reasoning": 0.4}),
-    (("caption", "no-picture"), {"want of seeing": 0.2, "knowing or reasoning": 0.4}),
-    (("caption", "kprag"), {"want of seeing": 0.2, "want of knowing": 0.1, "reasoning, or not told apart": 0.3}),
-    (("hint:methodology", "hint:definition"), {"want of knowing": 0.1, "want of reasoning": 0.5}),
+    (("kprag:retrieved", "distractor"), {"want of knowing": 0.2, "mended by no context": 0.4}),
+    (("caption", "no-picture"), {"want of seeing": 0.2, "mended by no context": 0.4}),
+    (("caption", "kprag"), {"want of seeing": 0.2, "want of knowing": 0.1, "mended by no context, or not told apart": 0.3}),
+    (("hint:methodology", "hint:definition"), {"want of knowing": 0.1, "mended by no context": 0.5}),
     (("no-picture",), {"not told apart": None}),
 ])  # fmt: skip
 def test_other_contexts_tell_what_they_can(
@@ -149,7 +145,8 @@ def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:
     )
     apart = ladder(tmp_path / "b", under("none", "11.."), under("kprag", "..11"))
     assert (
-        of(apart, "want of reasoning", "of all questions").note == "no question was answered under all of none, kprag"
+        of(apart, "mended by no context", "of all questions").note
+        == "no question was answered under all of none, kprag"
     )
     right = ladder(tmp_path / "c", under("none", "1" * 20), under("kprag", "1" * 19 + "0"))
     row = of(right, "want of knowing", "of wrong answers")
@@ -172,9 +169,10 @@ def test_triplets_tell_by_what_else_is_wrong(tmp_path: Path) -> None:
     found = ladder(tmp_path, records)
     genuine = of(found, "genuine accuracy", "score")
     assert (genuine.value, genuine.n, genuine.left_out) == (0.25, 8, 1)
-    assert values(found, "of all questions") == dict(zip(WANTS, (0.125, 0.125, 0.25, 0.25), strict=True))
+    wants = (*WANTS[:-1], "want of reasoning")
+    assert values(found, "of all questions") == dict(zip(wants, (0.125, 0.125, 0.25, 0.25), strict=True))
     assert values(found, "of wrong answers") == pytest.approx(
-        dict(zip(WANTS, (1 / 6, 1 / 6, 1 / 3, 1 / 3), strict=True)), abs=1e-6
+        dict(zip(wants, (1 / 6, 1 / 6, 1 / 3, 1 / 3), strict=True)), abs=1e-6
     )
     only = ladder(tmp_path / "one", records, rung=("origin",))
     assert values(only, "corrected") == {"none": pytest.approx(2 / 9, abs=1e-6)}

@@ -29,6 +29,9 @@ NAMES = {"corrected": "corrections", "judged": "cascades", "errorkinds": "errors
 NAMES |= {"fieldtests": "where"}
 """What parts were called."""
 
+UNMENDED = {"want of reasoning": "mended by no context"}
+"""What rows of contexts were called."""
+
 NUMBERS = ("value", "ci95", "p", "p_adjusted", "scale", "differs", "mark", "n", "left_out", "variants_left_out")
 COUNTS = ("failed", "unscored", "needs_judge", "unparsed", "refused", "truncated")
 
@@ -120,7 +123,12 @@ def facts_of(name: str) -> list[Fact]:
 
 
 def key_of(fact: Fact) -> Key:
-    return fact["part"], fact.get("title", ""), fact["quantity"], frozenset(fact["factors"].items())
+    return (
+        fact["part"],
+        fact.get("title", ""),
+        fact["quantity"],
+        frozenset((name, UNMENDED.get(value, value)) for name, value in fact["factors"].items()),
+    )
 
 
 def said(found: Any, name: str) -> Any:
