@@ -170,14 +170,19 @@ def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
 
 
 def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *, sign: bool = False) -> str:
-    """A number with its interval, of which the upper end may be open; in percent where it is a share."""
-    if value is None or unit in ("share", "points"):
+    """A number with its interval, of which the upper end may be open, or the ends between which it lies where there is
+    no number; in percent where it is a share."""
+    if unit in ("share", "points"):
         return percent(value, ends, "+" if sign else "")
+    if value is None and not ends:
+        return "-"
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
     form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
     form = f"{'+' if sign else ''}z{form}"
     shown = ["\N{EN DASH}" if one is None else f"{one:{form}}" for one in (value, *(ends or ()))]
+    if value is None and ends:
+        return f"over {shown[1]}" if ends[1] is None else f"{shown[1]} to {shown[2]}"
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 

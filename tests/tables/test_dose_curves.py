@@ -99,9 +99,12 @@ def test_a_dose_is_what_was_measured_at_all_levels(
 
 
 def test_a_half_that_is_not_reached_says_how_far_it_is_sure(tmp_path: Path) -> None:
-    row = of(curves(tmp_path, *(under(chain, 18) for chain in MARKS)), "half dose")
+    found = tabulate([curves_run(tmp_path / "a", *(under(chain, 18) for chain in MARKS))], [Curves()])
+    row = of(found.parts[0], "half dose")
     assert (row.value, row.ci95) == (None, (0.8, None))
     assert row.note == "not reached by dose 0.8, surely not by 0.8"
+    for form in ("text", "markdown", "latex", "html"):
+        assert "over 0.80" in FORMATS[form](found), "a dose, in no percent, though there is no number"
     open_end = of(curves(tmp_path / "b", under("", 18), under("blur@1", 17), under("blur@5", 7)), "half dose")
     assert open_end.ci95 == (0.2, None) and open_end.value is not None
     text = FORMATS["text"](
