@@ -65,6 +65,12 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
+def state_address(name: str, edition: str) -> str:
+    """Where a page on a run asks whether it is out of date; `edition` is that of the index before the page was
+    built."""
+    return f"/run/{name}/state?edition={edition}"
+
+
 @cache
 def _environment() -> Environment:
     found = Environment(

@@ -103,6 +103,11 @@ class Index:
         return self._thread is not None and self._thread.is_alive()
 
     @property
+    def edition(self) -> str:
+        """What changes whenever the pages on the run would: when all records were read anew, or could not be read."""
+        return digest([self.meta("stamp"), self.problem], 8)
+
+    @property
     def changed(self) -> float:
         """When the run's last record came, in seconds since 1970."""
         return max(file.stat().st_mtime for file in self._files())

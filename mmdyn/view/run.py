@@ -19,7 +19,7 @@ from mmdyn.tables import (
     scores_of,
     state_lines,
 )
-from mmdyn.view._page import render
+from mmdyn.view._page import render, state_address
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.charts import Interval, chart
 from mmdyn.view.filters import WAYS, Filter
@@ -35,8 +35,9 @@ MOST_ROWS = 60
 def page(catalog: Catalog, name: str) -> str:
     """A run; while it is read for the first time, how far that is. Raises KeyError, UserError."""
     index = catalog.index(name)
+    live = state_address(name, index.edition)
     report = index.report()
-    values: dict[str, Any] = {"title": index.run.name, "id": name, "live": f"/run/{name}/state"}
+    values: dict[str, Any] = {"title": index.run.name, "id": name, "live": live}
     values |= {"read": index.read, "planned": index.run.config.planned, "problem": index.problem}
     if report is None:
         return render("reading.html", **values)

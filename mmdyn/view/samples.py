@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmdyn.tables import POOLED
-from mmdyn.view._page import pieces, render
+from mmdyn.view._page import pieces, render, state_address
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import FACTORS, PAGE, Filter
 
@@ -18,6 +18,7 @@ MARKS = {"right": "✓", "wrong": "✗", "even": "½", "unparsed": "?", "refused
 def page(catalog: Catalog, name: str, asked: Filter) -> str:
     """Questions with their fitting answers. Raises KeyError, UserError."""
     index = catalog.index(name)
+    live = state_address(name, index.edition)
     with index.reading() as db:
         found = asked.parents(db)
         shown = found[(asked.page - 1) * PAGE : asked.page * PAGE]
@@ -25,7 +26,7 @@ def page(catalog: Catalog, name: str, asked: Filter) -> str:
         rows = [_row(db, parent, fitting[parent["id"]]) for parent in shown]
         choices = _choices(db)
     return render(
-        "samples.html", title=f"{index.run.name}: samples", run=index.run.name, id=name, live=f"/run/{name}/state",
+        "samples.html", title=f"{index.run.name}: samples", run=index.run.name, id=name, live=live,
         asked=asked, rows=rows, choices=choices, questions=len(found), answers=sum(row["n"] for row in found),
         pages=max(1, -(-len(found) // PAGE)), read=index.read,
         busy=index.busy and index.read < index.run.config.planned, problem=index.problem,

@@ -107,14 +107,15 @@ def page_routes(catalog: Catalog) -> list[Route]:
 
 
 def _state(catalog: Catalog) -> Callable[[Request], Response]:
-    """How far the index of a run is."""
+    """How far the index of a run is, and whether pages differ from those of an `edition`."""
 
     def state(request: Request) -> Response:
         try:
             index = catalog.index(str(request.path_params["name"]))
         except (KeyError, UserError):
             return JSONResponse({}, 404)
-        return JSONResponse({"stamp": index.meta("stamp"), "busy": index.busy, "read": index.read})
+        changed = index.edition != request.query_params.get("edition")
+        return JSONResponse({"changed": changed, "read": index.read})
 
     return state
 

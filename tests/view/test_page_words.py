@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 from tables.making_runs import DYNAMIC, answer, answers, write_run
 
 from mmdyn.record import Record
-from mmdyn.view import runs, sample, samples
+from mmdyn.view import run, runs, sample, samples, why
+from mmdyn.view._page import state_address
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import Filter
+from mmdyn.view.index import Index
+from mmdyn.view.server import open_viewer
+from mmdyn.work import RunFolder
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +48,28 @@ def test_a_run_of_which_all_is_read_is_not_being_read(tmp_path: Path) -> None:
     index.read = 1
     assert "being read" in runs.page(catalog, "")
     assert "being read" not in samples.page(catalog, name, Filter())
+
+
+def test_a_page_from_before_the_records_were_read_is_out_of_date_once_they_are(tmp_path: Path) -> None:
+    write_run(tmp_path / "runs" / "run", answers("11"))
+    unread = Index(RunFolder(tmp_path / "runs" / "run")).edition
+    catalog = Catalog(tmp_path / "runs")
+    catalog.index(name := next(iter(catalog.runs()))).refresh(None)
+    client = TestClient(open_viewer(catalog, "token", 80), base_url="http://localhost")
+    assert client.get("/?token=token").is_success
+
+    def state(address: str) -> object:
+        return client.get(address).json()
+
+    assert state(state_address(name, unread)) == {"changed": True, "read": 2}
+    for page in (run.page(catalog, name), why.page(catalog, name), samples.page(catalog, name, Filter())):
+        (address,) = re.findall('data-live="([^"]*)"', page)
+        assert state(address) == {"changed": False, "read": 2}
+    (tmp_path / "runs" / "run" / "run.json").write_text("{")
+    assert client.get(address).status_code == 404
+    write_run(tmp_path / "runs" / "run", [*answers("11"), *answers("10", DYNAMIC)])
+    catalog.index(name).refresh(None)
+    assert state(address) == {"changed": True, "read": 4}
 
 
 def test_it_is_said_of_what_a_question_was_broken(tmp_path: Path) -> None:

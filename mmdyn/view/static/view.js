@@ -73,15 +73,13 @@ for (const overlay of document.querySelectorAll(".overlay")) {
 }
 
 const live = document.body.dataset.live;
-let stamp = null;
 
 async function follow() {
   const answer = await fetch(live);
   if (!answer.ok) return;
   const state = await answer.json();
   for (const place of document.querySelectorAll("[data-read]")) place.textContent = state.read.toLocaleString("en");
-  if (stamp !== null && state.stamp !== stamp && !document.querySelector("form :focus")) return location.reload();
-  stamp ??= state.stamp;
+  if (state.changed && !document.querySelector("form :focus")) return location.reload();
   setTimeout(follow, FOLLOW_MS);
 }
 
