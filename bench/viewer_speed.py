@@ -26,7 +26,7 @@ QUESTIONS, MODELS, CHAINS = (
     ("m1", "m2", "m3", "m4"),
     ("", "image.pad", "image.invert", "text.shuffle", "text.paraphrase"),
 )
-SCORER = "mdk12@6"
+SCORER = "mdk12@7"
 
 
 def make(folder: Path) -> None:

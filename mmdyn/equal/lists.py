@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from mmdyn.equal.formula import read_formula
 from mmdyn.sample import Match
 from mmdyn.text import SET_CLOSE, SET_OPEN, closing_bracket, split_outside
 
-Same = Callable[[str, str, Match], bool]
+Same = Callable[[str, str, Match], bool | None]
 
 AND, OR = "\ue001", "\ue002"
 """Stand for the words that join values, in texts that `joined` has gone through."""
@@ -138,18 +139,24 @@ def _signs(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def same_list(given: Listed | None, gold: Listed | None, match: Match, same: Same) -> bool | None:
-    """Are two lists the same? None where one is no list."""
+    """Are two lists the same? None where one is no list, or where that cannot be told."""
     if given is None or gold is None:
         return None
     kinds = {given.kind, gold.kind}
     square = kinds & {"square", "[)", "(]"} and len(kinds) > 1 and len(gold.values) < 3
-    if square or len(given.values) != len(gold.values) or ("set" in kinds and kinds & {"tuple", "square", "record"}):
+    if len(given.values) != len(gold.values):
+        return False if all(map(read_formula, given.values)) else None
+    if square or ("set" in kinds and kinds & {"tuple", "square", "record"}):
         return False
     plain = Match(tolerance=match.tolerance, unit=match.unit)
     if "set" in kinds or kinds in ({"joined"}, {"record"}) or not match.ordered:
         fits = [[same(one, other, plain) for other in gold.values] for one in given.values]
-        return len(partners(fits)) == len(gold.values)
-    return all(same(one, other, plain) for one, other in zip(given.values, gold.values, strict=True))
+        if len(partners([[fit is True for fit in row] for row in fits])) == len(gold.values):
+            return True
+        may_fit = partners([[fit is not False for fit in row] for row in fits])
+        return None if len(may_fit) == len(gold.values) else False
+    verdicts = [same(one, other, plain) for one, other in zip(given.values, gold.values, strict=True)]
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def partners(fits: list[list[bool]]) -> list[tuple[int, int]]:

@@ -19,6 +19,8 @@ LONGEST = 2_000
 """Answers longer than this many characters are compared as they are, not read as formulas or numbers."""
 
 _LONGEST_STRUCTURE, _DEEPEST = 600, 4
+_LETTERS = re.compile(r"\W*(?:[A-Z]{1,6}|[a-z])\W*")
+"""Letters of options, or one symbol."""
 _CIRCLED = re.compile(r"(?<=[\u2460-\u2473])\s*(?=[\u2460-\u2473])")
 _CHARGE = re.compile(r"\^?[({]?(\d{1,2})\s?([+-])[)}]?")
 _DECIMAL_COMMA = re.compile(r"([+-]?(?:0|\d{4,}|\d+(?=,(?:\d\d$|\d{4})))),(\d+)")
@@ -38,13 +40,22 @@ def same(given: str, gold: str, match: Match = PLAIN) -> bool:
     circled numbers (①③) are never one number (13). Thread-safe; symbolic maths that needs more than arithmetic runs in
     other processes for a second at most.
     """
-    return _same(given, gold, match, 0)
+    return compare(given, gold, match) is True
 
 
-def _same(given: str, gold: str, match: Match, depth: int) -> bool:
-    """`same` for answers at depth 0, and for parts of them, which are spelled and joined already."""
+def compare(given: str, gold: str, match: Match = PLAIN) -> bool | None:
+    """What `same` says, or None where `given` may be the answer in another form.
+
+    It is surely another answer (False) only where both were read as one kind, such as two numbers, two formulas in
+    gold's symbols, or two lists of as many values, and what was read differs by more than rounding.
+    """
+    return _compare(given, gold, match, 0)
+
+
+def _compare(given: str, gold: str, match: Match, depth: int) -> bool | None:
+    """`compare` for answers at depth 0, and for parts of them, which are spelled and joined already."""
     if max(len(given), len(gold)) > LONGEST:
-        return given.strip() == gold.strip()
+        return given.strip() == gold.strip() or None
     given, gold = _CIRCLED.sub("、", given), _CIRCLED.sub("、", gold)
     dates = read_date(given), read_date(gold)
     if all(dates) or "decade" in dates[0] | dates[1]:
@@ -55,8 +66,10 @@ def _same(given: str, gold: str, match: Match, depth: int) -> bool:
     left, right = (_folded(text) for text in (given, gold))
     if left == right or not left or not right:
         return bool(left) and left == right
-    if depth > _DEEPEST or max(len(given), len(gold)) > _LONGEST_STRUCTURE:
+    if _LETTERS.fullmatch(given) and _LETTERS.fullmatch(gold):
         return False
+    if depth > _DEEPEST or max(len(given), len(gold)) > _LONGEST_STRUCTURE:
+        return None
     return _same_meaning(given, gold, match, depth)
 
 
@@ -67,17 +80,17 @@ def _folded(text: str) -> str:
     return f"{charge[2]}{charge[1]}" if charge else f"{comma[1]}.{comma[2]}" if comma else text
 
 
-def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool:
+def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool | None:
     """Formulas and what is made of them: the first reading that both sides have decides."""
     left, right = (unwrapped(text if depth else joined(spell_formula(text))) for text in (given, gold))
     left, right = (ascending(_ABOUT.sub(r"\1", text).replace("≈", "=")) for text in (left, right))
     if left == right or not left or not right or not (_MATHS.search(left) or _MATHS.search(right)):
-        return left == right and bool(left)
+        return (left == right and bool(left)) or None
     if not match.ordered:
         left, right = left.replace("和", AND), right.replace("和", AND)
 
-    def inner(one: str, other: str, match: Match = PLAIN) -> bool:
-        return _same(one, other, match, depth + 1)
+    def inner(one: str, other: str, match: Match = PLAIN) -> bool | None:
+        return _compare(one, other, match, depth + 1)
 
     readings: tuple[Callable[[], bool | None], ...] = (
         lambda: same_chemistry(given, gold),
@@ -86,9 +99,9 @@ def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool:
         lambda: _same_named(left, right, match, inner),
         lambda: same_relation(left, right),
         lambda: _same_formula(left, right, match),
-        lambda: same_algebra(left, right),
+        lambda: same_algebra(left, right) or None,
     )
-    return next((verdict for reading in readings if (verdict := reading()) is not None), False)
+    return next((verdict for reading in readings if (verdict := reading()) is not None), None)
 
 
 def unwrapped(text: str) -> str:
@@ -116,26 +129,38 @@ def _same_formula(left: str, right: str, match: Match) -> bool | None:
     numbers."""
     given, gold = _CONDITION.sub("", left), _CONDITION.sub("", right)
     numbers = read_value(given), read_value(gold)
-    if numbers[0] and numbers[1] and same_number(numbers[0], numbers[1], match):
-        return True
+    verdict = same_number(numbers[0], numbers[1], match) if numbers[0] and numbers[1] else None
     one, other = read_formula(given), read_formula(gold)
-    return agree(one.values, other.values) if one and other else None
+    agreed = agree(one.values, other.values) if one and other else None
+    if verdict or agreed:
+        return True
+    if numbers[0] and numbers[1]:
+        return verdict
+    return None if one and other and one.names - other.names else agreed
 
 
-def match_blanks(given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match) -> tuple[bool, ...]:
-    """Which blanks are right: `accepted` has the accepted texts of each.
+def match_blanks(
+    given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match
+) -> tuple[bool | None, ...]:
+    """Which blanks are right, None for one of which `compare` cannot tell: `accepted` has the accepted texts of each.
 
     In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks
-    make none right, so that a list of guesses buys nothing.
+    make none right, so that a list of guesses buys nothing, and none surely wrong.
     """
     if len(given) > len(accepted):
-        return (False,) * len(accepted)
-
-    def fits(text: str, texts: tuple[str, ...]) -> bool:
-        return bool(text) and any(same(text, gold, match) for gold in texts)
-
+        return (None,) * len(accepted)
+    verdicts = [[_any_of(text, texts, match) for texts in accepted] for text in given]
     if match.ordered:
-        right = {at for at, (text, texts) in enumerate(zip(given, accepted, strict=False)) if fits(text, texts)}
-    else:
-        right = {at for _, at in partners([[fits(text, texts) for texts in accepted] for text in given])}
-    return tuple(at in right for at in range(len(accepted)))
+        return tuple(verdicts[at][at] if at < len(given) else False for at in range(len(accepted)))
+    right = dict(partners([[verdict is True for verdict in row] for row in verdicts]))
+    open_rows = [row for at, row in enumerate(verdicts) if at not in right]
+    return tuple(
+        True if at in right.values() else None if any(row[at] is None for row in open_rows) else False
+        for at in range(len(accepted))
+    )
+
+
+def _any_of(text: str, accepted: tuple[str, ...], match: Match) -> bool | None:
+    """Whether a text is one of those accepted; an empty one is not."""
+    verdicts = [compare(text, gold, match) for gold in accepted] if text else [False]
+    return True if True in verdicts else None if None in verdicts else False

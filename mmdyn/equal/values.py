@@ -12,7 +12,7 @@ from mmdyn.text import Number, in_unit, one_spelling, read_number, unit_measure,
 PLAIN = Match()
 """How answers are compared where a sample says nothing: in order, by gold's precision, without a unit of its own."""
 
-_LONGEST, _ROUNDED, _MOST_PIECES = 80, 3, 4
+_LONGEST, _ROUNDED, _COMPUTED, _MOST_PIECES, _MOST_WHOLES = 80, 3, 5, 4, 10
 _PIECE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-zμΩ°′″]+|[\u4e00-\u9fff]{1,2})\s*,?")
 _UNIT_BEHIND = re.compile(
     r"(?P<formula>.*[\d)}π])(?:\s*\{\s*([^{}]{1,30})\s*\}|\s+([A-Za-zΩμ][A-Za-zΩμ /*^\d-]{0,25}?)"
@@ -46,33 +46,47 @@ def read_value(text: str) -> Number | None:
     return Number(value, unit=name or "") if value is not None else None
 
 
-def same_number(given: Number, gold: Number, match: Match = PLAIN) -> bool:
+def same_number(given: Number, gold: Number, match: Match = PLAIN) -> bool | None:
     """Is one number the other, by the tolerance, the rounding and the units that `same` tells of?
 
-    Units of one dimension are converted; a number without a unit is taken to be in the other's.
+    Units of one dimension are converted; a number without a unit is taken to be in the other's. None where the two are
+    one number in units of which one is not known, or `given` is gold less exactly.
     """
     if match.unit and not gold.unit:
         gold = in_unit(gold, match.unit)
     if given.unit and gold.unit and given.unit != gold.unit:
         size = unit_ratio(given.unit, gold.unit)
-        return size is not None and _close(_times(given, size), gold, match.tolerance)
-    shares = given.unit != gold.unit and "%" in (given.unit, gold.unit)  # 28 for 28 %
-    scaled = _times(given, Fraction(100) if given.unit else Fraction(1, 100))
-    return _close(given, gold, match.tolerance) or (shares and _close(scaled, gold, match.tolerance))
+        if size is None:
+            known = unit_measure(given.unit) and unit_measure(gold.unit)
+            return False if known or not _close(given, gold, match.tolerance) else None
+        return _close(_times(given, size), gold, match.tolerance)
+    verdict = _close(given, gold, match.tolerance)
+    if given.unit == gold.unit or "%" not in (given.unit, gold.unit):
+        return verdict
+    scaled = _close(_times(given, Fraction(100) if given.unit else Fraction(1, 100)), gold, match.tolerance)
+    if scaled:  # 28 for 28 %
+        return True
+    bare = gold if given.unit else given
+    return None if scaled is None or (verdict and abs(bare.value) > _MOST_WHOLES) else verdict  # 2800 % for 28
 
 
 def _times(number: Number, factor: Fraction) -> Number:
     return Number(number.value * factor, number.step and number.step * factor, number.digits)
 
 
-def _close(given: Number, gold: Number, tolerance: float | None) -> bool:
-    """Do two bare numbers meet? What has no finite decimals, such as √2, is also met by what it rounds to."""
+def _close(given: Number, gold: Number, tolerance: float | None) -> bool | None:
+    """Do two bare numbers meet? None where `given` is gold rounded, but neither gold's own print asks for that, nor
+    does `given` show by its digits that gold, which has no finite decimals, was computed."""
     off = abs(given.value - gold.value)
     if tolerance is not None:
         return off <= Fraction(tolerance) * abs(gold.value)
     endless = bool(10**20 % gold.value.denominator)
     noise = abs(gold.value) / 10 ** (11 if endless else 40)  # of floating point, where somebody computed a value
-    return off <= max(noise, _rounding(gold), _rounding(given) if endless else 0)
+    computed = _rounding(given) if endless and given.digits >= _COMPUTED else 0
+    if off <= max(noise, _rounding(gold), computed):
+        return True
+    last_digit = given.step or Fraction(1, 100 if given.unit == "%" else 10**9)
+    return None if off <= last_digit / 2 else False
 
 
 def _rounding(number: Number) -> Fraction:

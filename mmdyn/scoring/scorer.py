@@ -13,22 +13,26 @@ from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Answer, Match, Sample
-from mmdyn.scoring.certainty import WITHHELD, is_lower_bound, needs_judge
+from mmdyn.scoring.certainty import SETTLED, WITHHELD, needs_judge
 from mmdyn.scoring.chance import chance_of
 from mmdyn.scoring.extract import Extraction, Response, extract
 from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
 
-SCORING_VERSION = 6
+SCORING_VERSION = 7
 """Counted up whenever a change of the rules can change a score, or what is known of it, so that scores of both versions
 can stand side by side."""
+
+Credit = tuple[float, tuple[float, ...], bool]
+"""The value in [0, 1]; for multi-select and blanks what each right option or blank earned (1 or 0); whether a judge may
+find more, because what was read and does not equal the sample's may say the same."""
 
 
 class Scorer:
     """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none
     needs a judge.
 
-    `name` is the policy or metric with the version of the rules, such as mdk12@6 or metric.rouge_l@6. Raises
+    `name` is the policy or metric with the version of the rules, such as mdk12@7 or metric.rouge_l@7. Raises
     PluginError, and MissingExtra for a metric whose library is not installed.
     """
 
@@ -40,7 +44,7 @@ class Scorer:
         self._policy = None if isinstance(plugin, Metric) else plugin
         self._weight: Callable[[Sample], float]
         if isinstance(plugin, Metric):
-            self._weight, self._credit = _even, partial(credit_by_metric, plugin)
+            self._weight, self._credit = _even, partial(_credit_by_metric, plugin)
         else:
             self._weight, self._credit = plugin.weight, partial(_credit_by_policy, plugin)
 
@@ -104,8 +108,8 @@ class Scorer:
         """The score of what was read. Raises UserError where `check` does."""
         self.check(sample)
         found = extraction.found
-        value, parts = (0.0, ()) if found is None else self._credit(sample, found)
-        more = not self.compares and is_lower_bound(sample, extraction, value, parts)
+        value, parts, more = self._credit(sample, found)
+        more = more and extraction.rule not in SETTLED
         unmatched = more and found is not None and sample.task_type == "open_ended"
         return Score(
             status=extraction.status,
@@ -121,19 +125,26 @@ class Scorer:
         )
 
 
-def _credit_by_policy(policy: Policy, sample: Sample, found: Answer) -> tuple[float, tuple[float, ...]]:
-    """The value in [0, 1], and for multi-select and blanks what each right option or blank earned (1 or 0)."""
+def _credit_by_metric(metric: Metric, sample: Sample, found: Answer | None) -> Credit:
+    return (0.0, (), False) if found is None else (*credit_by_metric(metric, sample, found), False)
+
+
+def _credit_by_policy(policy: Policy, sample: Sample, found: Answer | None) -> Credit:
     gold = sample.answer
+    if found is None:
+        return 0.0, (), sample.task_type == "open_ended"
     if isinstance(gold, bool) or isinstance(found, bool):
-        return float(found == gold), ()
+        return float(found == gold), (), False
     if isinstance(gold, str) or isinstance(found, str):
-        return float(same(str(found), str(gold), _match(sample))), ()
+        equal = same(str(found), str(gold), _match(sample))
+        return float(equal), (), not equal
     if sample.task_type == "fill_in_the_blank":
-        correct = match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample))
-        return policy.blanks(correct), tuple(map(float, correct))
+        verdicts = match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample))
+        correct = tuple(verdict is True for verdict in verdicts)
+        return policy.blanks(correct), tuple(map(float, correct)), None in verdicts
     value = policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))
     parts = tuple(float(label in found) for label in gold) if sample.task_type == "multi_select" else ()
-    return value, parts
+    return value, parts, False
 
 
 def _match(sample: Sample) -> Match:

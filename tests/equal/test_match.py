@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.equal import match_blanks, same
+from mmdyn.equal import compare, match_blanks, same
 from mmdyn.sample import Match
 
 
@@ -29,7 +29,7 @@ def test_blanks_in_any_order_are_matched_at_their_best() -> None:
 
 @pytest.mark.parametrize("ordered", [True, False])
 def test_more_answers_than_blanks_buy_nothing(ordered: bool) -> None:
-    assert match_blanks(("4", "5", "6"), (("4",), ("5",)), Match(ordered=ordered)) == (False, False)
+    assert match_blanks(("4", "5", "6"), (("4",), ("5",)), Match(ordered=ordered)) == (None, None)
 
 
 @pytest.mark.parametrize(("given", "gold", "tolerance", "equal"), [
@@ -41,13 +41,39 @@ def test_a_tolerance_is_relative_to_the_gold(given: str, gold: str, tolerance: f
 
 
 @pytest.mark.parametrize(("given", "gold", "equal"), [
-    ("3.14159", "3.14", True), ("3.145", "3.14", True), ("3.1451", "3.14", False), ("12.46", "12.5", True),
+    ("3.14159", "3.14", True), ("\\pi", "3.14", True), ("3.145", "3.14", True), ("3.1451", "3.14", False), ("12.46", "12.5", True),
     ("0.667", "0.67", True), ("2.47", "2.5", False), ("0.046", "0.05", False), ("5.3", "5", False),
-    ("0.333", "1/3", True), ("0.33", "1/3", True), ("0.3", "1/3", False), ("0.34", "1/3", False),
+    ("0.33333", "1/3", True), ("0.33334", "1/3", False), ("6.2832", "2\\pi", True), ("0.34", "1/3", False),
     ("0.499", "1/2", False), ("1.50e3", "1500", True), ("1499", "1.50e3", True), ("1494", "1.50e3", False),
 ])  # fmt: skip
 def test_rounding_follows_the_printed_digits(given: str, gold: str, equal: bool) -> None:
     assert same(given, gold) is equal
+
+
+@pytest.mark.parametrize(("given", "gold", "verdict"), [
+    ("0.333", "1/3", None), ("0.33", "1/3", None), ("0.3", "1/3", None), ("33%", "1/3", None), ("33.3%", "1/3", None),
+    ("3.14", "\\pi", None), ("1.414", "\\sqrt{2}", None), ("1.4", "√2", None), ("0.16", "1/6", False), ("0.17", "1/6", None),
+    ("3.1", "3.14", None), ("13", "12.7", False), ("28", "28%", True), ("150%", "1.5", True), ("2800%", "28", None),
+    ("15 apples", "15 pears", None), ("14 apples", "15 pears", False), ("5 m", "5 s", False), ("5 m", "5 cm", False),
+    ("a total of 15", "15", None), ("is 15", "15", None), ("3k", "15", None), ("k", "15", None), ("2n", "2n-1", False),
+    ("2m-1", "2n-1", None), ("B", "C", False), ("x", "y", False), ("ABD", "ACD", False), ("he", "me", None),
+    ("dog", "cat", None), ("respiration", "photosynthesis", None), ("photosynthesis", "15", None), ("", "15", False),
+    ("3, 4 (both)", "3, 4", None), ("3, 5", "3, 4", False), ("3, about four or so", "3, 4", None), ("3, 4, 5", "3, 4", False),
+    ("{1, dog}", "{1, 2}", None), ("{1, 3}", "{1, 2}", False), ("(1, 2)", "[1, 2]", False), ("x<1", "x>1", False),
+    ("x = 3 or so", "x = 3", None), ("2021-03-05", "2021-03-06", False), ("x = 5", "5", True), ("x = 6", "5", False),
+    ("$\\frac{1}{1804!}$", "\\frac{1}{1806!}", None), ("四", "五", False), ("(0.33,1)", "(1/3,1)", None),
+])  # fmt: skip
+def test_another_answer_is_sure_only_where_both_are_of_one_kind(given: str, gold: str, verdict: bool | None) -> None:
+    assert compare(given, gold) is verdict
+    assert same(given, gold) is (verdict is True)
+
+
+def test_of_blanks_in_any_order_those_are_open_that_what_is_left_may_fill() -> None:
+    accepted, any_order = (("4",), ("oxygen",), ("6",)), Match(ordered=False)
+    assert match_blanks(("6", "O-two", "7"), accepted, any_order) == (None, None, True)
+    assert match_blanks(("6", "4", "7"), accepted, any_order) == (True, None, True)
+    assert match_blanks(("6", "O-two", "7"), accepted, Match()) == (False, None, False)
+    assert match_blanks(("4",), accepted, Match()) == (True, False, False)
 
 
 CM, PERCENT = Match(unit="cm"), Match(unit="%")

@@ -238,7 +238,7 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
     with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
         asks = plan([opened], ConditionSpec(["standard"], styles=["direct"]).conditions(), 1, 1)
         asyncio.run(ask_all(asks, tools_for(opened, store, progress, open_model("baseline:majority"))))
-    assert Watched.kinds == ["sample", "record", "score:mdk12@6"]
+    assert Watched.kinds == ["sample", "record", "score:mdk12@7"]
 
 
 def test_a_prompt_of_ones_own_is_a_style_and_is_kept_with_the_run(tmp_path: Path) -> None:

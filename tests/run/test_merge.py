@@ -85,7 +85,7 @@ def test_the_reply_of_the_run_named_first_stays_with_its_score(folder: Path, tmp
             record = msgspec.json.decode(value)
             record["reply"] |= {"text": "Answer: D"} if number < 3 else {"seconds": 99.0}
             store.put(RECORD, key, msgspec.json.encode(record))
-            store.put("score:mdk12@6", key, b'{"status":"ok","value":0.25}')
+            store.put("score:mdk12@7", key, b'{"status":"ok","value":0.25}')
     done = typed("runs", "merge", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "merged")
     assert done.exit_code == 0 and done.stderr.splitlines()[0] == (
         "3 replies differ from those of a run named before, and were left out"

@@ -8,7 +8,7 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer
-from mmdyn.scoring.certainty import UNSURE, in_words, needs_judge
+from mmdyn.scoring.certainty import UNSURE, needs_judge
 from mmdyn.scoring.extract import Extraction
 
 WORD, BOTH = blank(answer=(("photosynthesis",),)), blank(answer=(("4",), ("oxygen", "O2")))
@@ -25,7 +25,7 @@ def score(sample: Sample, text: str, policy: str = "mdk12", **reply: str) -> Sco
     (multi(answer="AC"), "Answer: A", False, False), (true_false(), "False", False, False),
     (blank(), "Answer: 5", False, False), (blank(), "<think>It is 4, or 5", True, False),
     (WORD, "Answer: photosynthesis", False, False), (WORD, "Answer: respiration", True, True), (WORD, "", False, False),
-    (BOTH, "4; nitrogen", False, False), (blank(answer=(("4",), ("oxygen",))), "4; nitrogen", True, True),
+    (BOTH, "4; nitrogen", True, True), (blank(answer=(("4",), ("oxygen",))), "4; nitrogen", True, True),
     (blank(answer=(("4",), ("oxygen",))), "5; oxygen", False, False),
     (open_ended(answer="42"), "Answer: 42", False, False), (open_ended(answer="42"), "Answer: 41", True, True),
     (open_ended(), "I'm sorry, I can't help with that.", True, True),
@@ -62,18 +62,3 @@ def test_a_metric_and_weighed_options_need_none() -> None:
         assert not found.needs_judge and not found.lower_bound
     for sample, text in ((choice(), "C"), (true_false(), "false")):
         assert not score(sample, text, finish_reason="likelihood").needs_judge
-
-
-@pytest.mark.parametrize(
-    "text", ["oxygen", "三角形", "氧", "the red one", "在1949年成立", "кислород", "the only root is x = 1"]
-)
-def test_words(text: str) -> None:
-    assert in_words((text,)) and not in_words((text, "5")), "a number will do"
-
-
-@pytest.mark.parametrize("text", [
-    "5", "eighteen", "五", "18 cm", "5厘米", "$75^{\\circ}$", "\\frac{ab}{c}", "$2 \\sqrt{2}$", "y=2x", "1 和 3", "AC", "B",
-    "NaCl", "H2O", "x > 1 and x < 2", "(2)(3)", "",
-])  # fmt: skip
-def test_no_words(text: str) -> None:
-    assert not in_words((text,))

@@ -88,7 +88,7 @@ def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again_and_brings_a
         command = ["score", run.folder, "--judge", cheap, "--judge-mode", "wrong"]
         done = typed(*command)
         assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
-        assert "gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@6;" in done.stderr
+        assert "gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@7;" in done.stderr
         assert "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap did not answer" in done.stderr
         done = typed(*command)
         assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
