@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from mmdyn.models.backends._replies import split_thinking
 from mmdyn.models.message import ImagePart, Message, TextPart, choices
 from mmdyn.record import Reply, Usage
+from mmdyn.text import split_thinking
 
 
 class Refused(ValueError):

@@ -1,4 +1,4 @@
-"""What replies are made of, whoever gave them: thinking parted from the answer, and tokens as servers count them."""
+"""The tokens of replies, as servers count them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,6 @@ from mmdyn.record import Usage
 
 MOST = 2**53
 """What no count of tokens reaches."""
-
-_OPEN, _CLOSE = "<think>", "</think>"
-
-
-def split_thinking(text: str) -> tuple[str, str]:
-    """(reasoning, answer) of a text that begins with `<think>…</think>`; without such a block the text is all answer.
-
-    A block that was never closed leaves no answer. A text that only closes one was begun by the model's own template.
-    """
-    begun = text.lstrip()
-    if begun.startswith(_OPEN):
-        reasoning, _, answer = begun.removeprefix(_OPEN).partition(_CLOSE)
-        return reasoning.strip(), answer.lstrip()
-    reasoning, closed, answer = text.partition(_CLOSE)
-    return (reasoning.strip(), answer.lstrip()) if closed and _OPEN not in reasoning else ("", text)
 
 
 def count(usage: object, name: str, within: str = "") -> int:

@@ -26,12 +26,12 @@ from mmdyn.models.backends import _cmd_supervisor as supervisor
 from mmdyn.models.backends._http_options import SHORTEST_SECRET, Count
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.backends._plain_request import plain_request
-from mmdyn.models.backends._replies import split_thinking
 from mmdyn.models.backends._secrets import SECRET, clean
 from mmdyn.models.checkpoint import fingerprint
 from mmdyn.models.message import Message
 from mmdyn.models.model import ModelLimits, RejectedError, Spec, TransientError, read_options
 from mmdyn.record import Reply
+from mmdyn.text import split_thinking
 
 PASSING_STATUS, KILLED = "75", "-9"
 """How a program ends whose failure may pass: by its own word (EX_TEMPFAIL of sysexits.h), or killed by somebody

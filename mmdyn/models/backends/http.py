@@ -16,10 +16,11 @@ from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, HttpOptions
 from mmdyn.models.backends._pictures import SentPicture
 from mmdyn.models.backends._plain_request import plain_request
-from mmdyn.models.backends._replies import consistent, count, split_thinking
+from mmdyn.models.backends._replies import consistent, count
 from mmdyn.models.message import Message
 from mmdyn.models.model import Spec
 from mmdyn.record import Reply
+from mmdyn.text import split_thinking
 
 
 class _Options(HttpOptions, frozen=True, kw_only=True):

@@ -13,10 +13,11 @@ from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import Pictures, SentPicture
-from mmdyn.models.backends._replies import consistent, count, split_thinking
+from mmdyn.models.backends._replies import consistent, count
 from mmdyn.models.message import Message, TextPart
 from mmdyn.models.model import Spec, TransientError
 from mmdyn.record import Reply, Usage
+from mmdyn.text import split_thinking
 
 _PARAMETERS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "reasoning_effort", "logprobs")
 _NAMES = dict(zip(_PARAMETERS, _PARAMETERS, strict=True))

@@ -19,11 +19,11 @@ from msgspec import Struct
 from mmdyn.errors import InputError, MmdynError, ModelError
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.models.backends._http_options import Count
-from mmdyn.models.backends._replies import split_thinking
 from mmdyn.models.backends._secrets import clean
 from mmdyn.models.message import Message
 from mmdyn.models.model import Asks, ModelLimits, RejectedError, Spec, TransientError, json_or_text, read_options
 from mmdyn.record import Reply
+from mmdyn.text import split_thinking
 
 
 class _Options(Struct, frozen=True):

@@ -46,8 +46,9 @@ _OWN: dict[AnswerKind, Rows] = {
     "text": phrases(("filling",), ("slot", "sentence")),
 }
 """Those of one kind of reader, which matter near the end, or where there is no other."""
-_FURTHER = phrases(("announcements", "choosing"), ("choose", "corrected", "concluded"))
-"""These matter only behind a plain one, or where there is none."""
+_FURTHER = phrases(("announcements",), ("corrected", "concluded"))
+_CHOOSE = phrases(("choosing",), ("choose",))
+"""These matter only behind a plain one, or where there is none; "choose 3" announces an option alone."""
 _RANKS = {
     "slot": (Rank.SLOT, "slot", False),
     "sentence": (Rank.SENTENCE, "sentence", False),
@@ -88,7 +89,8 @@ def announcements(response: Response, wanted: AnswerKind) -> list[Announced]:
     if not found:
         _add(found, response, _OWN[wanted], 0)
     if not found or min(found) < len(low) - _SHORTEST:
-        _add(found, response, _FURTHER, min(found, default=0))
+        further = _CHOOSE | _FURTHER if wanted == "choice" else _FURTHER
+        _add(found, response, further, min(found, default=0))
     if response.cut_off:
         last, _ = response.last_line()
         found = {end: one for end, one in found.items() if one.rank is Rank.SLOT and one.start >= last}

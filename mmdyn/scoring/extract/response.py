@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 
 from msgspec import Struct
 
 from mmdyn.scoring.extract.tables import pattern
-from mmdyn.text import visible_and_gaps
+from mmdyn.text import find_answer, visible_and_gaps
 
 WINDOW = 20_000
 """Of a longer response only the last this many characters are read."""
 
-_TRACE = r"(/?)(?i:think|thinking|thought|reasoning|reflection|scratchpad)"
-_THINKING = ("<", re.compile(rf"<{_TRACE}>")), ("◁", re.compile(rf"◁{_TRACE}▷"))
 _MARKS = '*`"$', '*`"$“”「」'
 _WRAPPERS = {
-    "<": re.compile(r"</?(?:b|i|em|strong|p|br|u|eo[aest])\s?/?>"),
+    "<": re.compile(r"</?(?:b|i|em|strong|p|br|u|eo[aest])\s?/?>|<\|(?:begin|end)_of_(?:solution|answer)\|>"),
     "\\": re.compile(
         r"\\(?:(?:text(?:bf|rm|it|tt|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{"
         r"|(?:bf|rm|displaystyle|quad|left|right)(?![a-z])|[,;!() ])"
@@ -27,7 +24,9 @@ _WRAPPERS = {
 }
 """What wraps other text, by the character that it begins with."""
 _COURTESY = re.compile(rf"\W{{0,4}}(?:{pattern('response.courtesy').pattern})")
-_END_OF_TURN = re.compile(r"<\|(?:im_start|im_end|eot_id|endoftext|end_of_text|end|user|assistant)\|>|</s>")
+_END_OF_TURN = re.compile(
+    r"<\|(?:im_start|im_end|eot_id|endoftext|end_of_text|end|return|call|user|assistant|start_header_id)\|>|</s>"
+)
 _FURTHER = re.compile(rf"\n[#* ]{{0,5}}(?:{pattern('response.further').pattern})\s?\d{{0,3}}\s?[:.]", re.IGNORECASE)
 _ANSWERED = pattern("response.answered", re.IGNORECASE)
 _DECLINES = pattern("response.declines")
@@ -56,7 +55,8 @@ class Response(Struct, frozen=True, gc=False):
 
         A question that the model puts to itself behind an answer, and what follows it, are left out.
         """
-        start, cut_off = _behind_thinking(response)
+        start, end, cut_off = find_answer(response)
+        response = response[:end]
         turn = _END_OF_TURN.search(response, start) if "<" in response else None
         further = _FURTHER.search(response, start)
         if further and _ANSWERED.search(response, start, further.start()):
@@ -103,16 +103,6 @@ class Response(Struct, frozen=True, gc=False):
         start = len(self.flat) - len(self.flat.lstrip())
         end = self.flat.find("\n", start)
         return start, len(self.flat) if end < 0 else end
-
-
-def _behind_thinking(response: str) -> tuple[int, bool]:
-    if "<" not in response and "◁" not in response:
-        return 0, False
-    last: re.Match[str] | None = None
-    for opens, trace in _THINKING:
-        for tag in deque(trace.finditer(response), maxlen=1) if opens in response else ():
-            last = tag if last is None or tag.end() > last.end() else last
-    return (last.end(), not last[1]) if last else (0, False)
 
 
 def _flat(text: str) -> str:

@@ -1,0 +1,61 @@
+"""Where a text thinks aloud, and where it answers: the marks that families of models write, a line each."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_NAMES = "think|thinking|thought|reasoning|reflection|scratchpad|seed:think"
+_MARKS = (
+    (rf"<(?:{_NAMES})>", rf"</(?:{_NAMES})>"),
+    (rf"◁(?:{_NAMES})▷", rf"◁/(?:{_NAMES})▷"),
+    (r"\[THINK\]", r"\[/THINK\]"),
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    (r"<\|channel\|>(?:analysis|commentary)[^<\n]{0,40}<\|message\|>", r"<\|channel\|>final<\|message\|>"),
+    (r"\Aanalysis(?=[A-Z])", "assistantfinal"),  # the same where the server has left out the tokens
+)
+"""What begins a thought and what ends it."""
+
+_MARK = re.compile(
+    "|".join(f"(?P<{name}>{'|'.join(pair[at] for pair in _MARKS)})" for at, name in enumerate(("begins", "ends"))), re.I
+)
+_FIRSTS = ("<", "◁", "[THINK", "analysis", "assistantfinal")
+
+
+class Thinking(NamedTuple):
+    """The answer stands from `start` to `end`. `unended`: the text stops within a thought, and nothing answers before
+    it; then the thought stands there."""
+
+    start: int
+    end: int
+    unended: bool
+
+
+def find_answer(text: str) -> Thinking:
+    """The part of a text behind its thoughts; where nothing stands there, what is said before the last one.
+
+    A text that only ends a thought was begun by the model's own template. The time is linear in the length.
+    """
+    if not any(first in text for first in _FIRSTS):
+        return Thinking(0, len(text), False)
+    said, at, thinks = list[tuple[int, int]](), 0, False
+    for mark in _MARK.finditer(text):
+        if not mark["begins"]:
+            said = said if thinks else []
+        elif not thinks:
+            said.append((at, mark.start()))
+        at, thinks = mark.end(), bool(mark["begins"])
+    answers = [place for place in said if text[slice(*place)].strip()]
+    if not thinks and (text[at:].strip() or not answers):
+        return Thinking(at, len(text), False)
+    return Thinking(*answers[-1], False) if answers else Thinking(at, len(text), True)
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """(reasoning, answer) of a text; one that never thinks is all answer, one whose thought never ends has none."""
+    start, end, unended = find_answer(text)
+    if unended:
+        return _MARK.sub("", text).strip(), ""
+    if (start, end) == (0, len(text)):
+        return "", text
+    return _MARK.sub("", text[:start] + text[end:]).strip(), text[start:end].lstrip()
