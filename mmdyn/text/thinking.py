@@ -52,10 +52,14 @@ def find_answer(text: str) -> Thinking:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """(reasoning, answer) of a text; one that never thinks is all answer, one whose thought never ends has none."""
+    """(reasoning, answer) of a text that begins with a thought, or with the end of one; any other is all answer.
+
+    A thought that never ends leaves no answer.
+    """
+    first = _MARK.search(text)
+    if not first or (first["begins"] and text[: first.start()].strip()):
+        return "", text
     start, end, unended = find_answer(text)
     if unended:
         return _MARK.sub("", text).strip(), ""
-    if (start, end) == (0, len(text)):
-        return "", text
     return _MARK.sub("", text[:start] + text[end:]).strip(), text[start:end].lstrip()

@@ -58,7 +58,7 @@ TOKENS: Json = [{"token": "A", "logprob": -0.25, "top_logprobs": []}, {"token": 
     ("openai", openai("<think></think>A"), Reply("A", "stop")),
     ("openai", openai("<think>B, or"), Reply("", "stop", reasoning="B, or")),
     ("openai", openai("hm</think>\nA"), Reply("A", "stop", reasoning="hm")),
-    ("openai", openai("<think>1</think>2</think>3"), Reply("2</think>3", "stop", reasoning="1")),
+    ("openai", openai("<think>1</think>2</think>3"), Reply("3", "stop", reasoning="12")),
     ("openai", openai("A <think> opens, </think> closes."), Reply("A <think> opens, </think> closes.", "stop")),
     ("openai,think=keep", openai("<think>hm</think>A"), Reply("<think>hm</think>A", "stop")),
     ("openai", openai("A", logprobs={"content": TOKENS}), Reply("A", "stop", logprobs=(-0.25,))),

@@ -48,7 +48,7 @@ _OWN: dict[AnswerKind, Rows] = {
 """Those of one kind of reader, which matter near the end, or where there is no other."""
 _FURTHER = phrases(("announcements",), ("corrected", "concluded"))
 _CHOOSE = phrases(("choosing",), ("choose",))
-"""These matter only behind a plain one, or where there is none; "choose 3" announces an option alone."""
+"""These matter only behind a plain one, or where there is none; "choose 3" announces no text."""
 _RANKS = {
     "slot": (Rank.SLOT, "slot", False),
     "sentence": (Rank.SENTENCE, "sentence", False),
@@ -89,7 +89,7 @@ def announcements(response: Response, wanted: AnswerKind) -> list[Announced]:
     if not found:
         _add(found, response, _OWN[wanted], 0)
     if not found or min(found) < len(low) - _SHORTEST:
-        further = _CHOOSE | _FURTHER if wanted == "choice" else _FURTHER
+        further = _FURTHER if wanted == "text" else _CHOOSE | _FURTHER
         _add(found, response, further, min(found, default=0))
     if response.cut_off:
         last, _ = response.last_line()
