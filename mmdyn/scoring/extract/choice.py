@@ -22,6 +22,7 @@ _CONCLUDES = re.compile(r"[)\]}】\s]{0,6}(?:[.,;:。、!?]|$|\n|<|because|since
 _AT_END = re.compile(r"(?:\((?:option\s|choice\s)?|\b(?:option|choice)\s)([A-Z])\)?[\s.。]{0,9}$", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:is|are|was|were|equals)\s|是|为|等于|[=≈]")
 _FIRST = re.compile(r"[,;:!。]|\.(?!\d)|\s(?:because|since|as)\s|\n")
+_BESIDE = re.compile(r"[*`\s]{0,4}(?:\(([^()]+)\)|[):.\]、,-]{1,2}\s{0,3}(.+))")
 _QUOTES = " \t\"'“”‘’「」『』《》*`:"
 _LONGEST_ALONE, _LONGEST_LINE = 60, 400
 
@@ -38,7 +39,7 @@ def read_choice(response: Response, asked: Asked) -> Extraction:
     if isinstance(read, Conflict) or reply.taken_back(read[0]):
         return conflict()
     picks, rule = read
-    fits = len(picks.labels) == 1 or (several and picks.labels)
+    fits = (len(picks.labels) == 1 and not reply.contradicted(picks)) or (several and picks.labels)
     return found(response, picks.labels, rule, picks.start, picks.end) if fits else conflict()
 
 
@@ -66,7 +67,8 @@ class _Reply(Struct, frozen=True, gc=False):
             said = behind(self.response, picks.end)
             if said == "denied" or (phrase.ends and not _CONCLUDES.match(flat, picks.end)):
                 return None
-            if said == "open":
+            further = self.labels.another(flat, picks.end)
+            if said == "open" or (further >= 0 and behind(self.response, further) != "denied"):
                 return Candidate(None, picks.start, picks.end, phrase.rank, phrase.rule, hedged=True)
             picks = self._with_listed(picks) if phrase.rank > Rank.CONCLUDED else picks
         elif phrase.rank > Rank.CONCLUDED:
@@ -167,6 +169,13 @@ class _Reply(Struct, frozen=True, gc=False):
     def _only(self, label: str, start: int, end: int) -> bool:
         """Is no other option's text in a stretch of the response?"""
         return not self.options.mentioned(self.response.low[start:end]) - {label}
+
+    def contradicted(self, picks: Picks) -> bool:
+        """Is the text beside a label that of another option: "B (Rome)"?"""
+        end = self.response.flat.find("\n", picks.end)
+        beside = _BESIDE.match(self.response.text, picks.end, len(self.response.text) if end < 0 else end)
+        named = beside and self.options.exact((beside[1] or beside[2]).strip(_QUOTES))
+        return bool(named) and named not in picks.labels
 
     def taken_back(self, picks: Picks) -> bool:
         """Is the answer taken back behind it, or a label of it called wrong: "D. …, so D is wrong"?"""

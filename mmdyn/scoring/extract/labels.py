@@ -19,6 +19,11 @@ _GLOSS = r"(?:\s?\([^()\n]{2,40}\))?"
 _SEPARATOR = re.compile(
     rf"{_CLOSE}{_GLOSS}\s{{0,3}}(?:(?:[,、;&]|(?=\())\s{{0,3}}(?:{_AND})?|{_AND}|\s{{1,3}}(?=[A-Z](?:[\s.。,;]|$)))"
 )
+_ANOTHER = re.compile(
+    rf"{_CLOSE}{_GLOSS}(?:[\s,;、&+/(–—~-]|{pattern('labels.more').pattern}){{1,12}}[A-Z](?![A-Za-z0-9À-ɏ_^'’-]|\s?[=≈]|\s[a-z])"
+    rf"|{_CLOSE}\.\s?[A-Z](?=\W*(?:\n|$))"
+)
+"""A further letter in the same breath, which may be no option's."""
 _HEDGE = re.compile(rf"{_CLOSE}(?:,\s?)?(?:{_OR})")
 _NEXT_WORD = re.compile(r"[ \t]{1,3}([a-z']+)")
 _JOINS_A_LABEL = words("labels.joins").english
@@ -84,12 +89,19 @@ class Labels:
         picked = dict.fromkeys(label for each in read for label in each.labels)
         return Picks(() if hedged else self.ordered([*picked]), read[0].start, read[-1].end)
 
+    def another(self, flat: str, end: int) -> int:
+        """Where a further letter ends that stands beside those that end at a place ("A and/or C", "A. B."); -1 where
+        none does."""
+        found = _ANOTHER.match(flat, end) if self.letters else None
+        return found.end() if found else -1
+
     def alone(self, flat: str) -> Picks | None:
         """The labels that a text is, as a whole, but for brackets, spaces and a full stop."""
         found = self.read(flat, 0)
         if found and not flat[found.end :].strip(" \t\n)]}>'】〕.。,;:、\\"):
             return found
-        return None
+        hedged = found and self.another(flat, found.end) >= 0
+        return Picks((), found.start, len(flat)) if found and hedged else None
 
     def ordered(self, picked: list[str]) -> tuple[str, ...]:
         """Labels in the order of the options."""

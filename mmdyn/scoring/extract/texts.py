@@ -37,7 +37,8 @@ def candidate_texts(response: Response) -> list[Candidate[str]]:
     read = list[Candidate[str]]()
     for phrase in phrases:
         start, end = _announced_place(response, phrase)
-        readable = not UNFILLED.fullmatch(response.low, start, end) and response.text[end : end + 1] != "?"
+        closed = phrase.rule != "boxed" or response.text[end : end + 1] == "}"
+        readable = closed and not UNFILLED.fullmatch(response.low, start, end) and response.text[end : end + 1] != "?"
         if phrase.rank is Rank.CONCLUDED:
             readable = readable and bool(read_number(response.text[start:end]) or few_words(response.text, start, end))
         elif phrase.rank < Rank.SLOT:
