@@ -67,8 +67,7 @@ class _Reply(Struct, frozen=True, gc=False):
             said = behind(self.response, picks.end)
             if said == "denied" or (phrase.ends and not _CONCLUDES.match(flat, picks.end)):
                 return None
-            further = self.labels.another(flat, picks.end)
-            if said == "open" or (further >= 0 and behind(self.response, further) != "denied"):
+            if said == "open" or self._goes_on(picks):
                 return Candidate(None, picks.start, picks.end, phrase.rank, phrase.rule, hedged=True)
             picks = self._with_listed(picks) if phrase.rank > Rank.CONCLUDED else picks
         elif phrase.rank > Rank.CONCLUDED:
@@ -170,12 +169,24 @@ class _Reply(Struct, frozen=True, gc=False):
         """Is no other option's text in a stretch of the response?"""
         return not self.options.mentioned(self.response.low[start:end]) - {label}
 
+    def _goes_on(self, picks: Picks) -> bool:
+        """Is a further letter named beside the labels, which is neither called wrong nor of the option's text?"""
+        further = self.labels.another(self.response.flat, picks.end)
+        if further < 0 or behind(self.response, further) == "denied" or self._beside(picks):
+            return False
+        line = self.response.text[picks.start :].partition("\n")[0]
+        return not self.options.led(line.rstrip(f"{_QUOTES}.。"))
+
     def contradicted(self, picks: Picks) -> bool:
         """Is the text beside a label that of another option: "B (Rome)"?"""
+        named = self._beside(picks)
+        return bool(named) and named not in picks.labels
+
+    def _beside(self, picks: Picks) -> str | None:
+        """The label of the option whose text stands beside labels."""
         end = self.response.flat.find("\n", picks.end)
         beside = _BESIDE.match(self.response.text, picks.end, len(self.response.text) if end < 0 else end)
-        named = beside and self.options.exact((beside[1] or beside[2]).strip(_QUOTES))
-        return bool(named) and named not in picks.labels
+        return self.options.exact((beside[1] or beside[2]).strip(_QUOTES)) if beside else None
 
     def taken_back(self, picks: Picks) -> bool:
         """Is the answer taken back behind it, or a label of it called wrong: "D. …, so D is wrong"?"""

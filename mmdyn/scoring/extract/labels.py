@@ -20,8 +20,8 @@ _SEPARATOR = re.compile(
     rf"{_CLOSE}{_GLOSS}\s{{0,3}}(?:(?:[,、;&]|(?=\())\s{{0,3}}(?:{_AND})?|{_AND}|\s{{1,3}}(?=[A-Z](?:[\s.。,;]|$)))"
 )
 _ANOTHER = re.compile(
-    rf"{_CLOSE}{_GLOSS}(?:[\s,;、&+/(–—~-]|{pattern('labels.more').pattern}){{1,12}}[A-Z](?![A-Za-z0-9À-ɏ_^'’-]|\s?[=≈]|\s[a-z])"
-    rf"|{_CLOSE}\.\s?[A-Z](?=\W*(?:\n|$))"
+    rf"[^\S\n]{{0,3}}[)\]}}>'】〕]{{0,3}}{_GLOSS}(?:(?:[^\S\n]|[,;、&+/(–—~-]|{pattern('labels.more').pattern}){{1,12}}"
+    rf"[A-Z](?![A-Za-z0-9À-ɏ_^'’-]|\s?[=≈]|\s[a-z])|\.[^\S\n]?[A-Z](?=\W*(?:\n|$)))"
 )
 """A further letter in the same breath, which may be no option's."""
 _HEDGE = re.compile(rf"{_CLOSE}(?:,\s?)?(?:{_OR})")
