@@ -1,3 +1,9 @@
 from .asked_unit import asked_unit as asked_unit
-from .same import LONGEST as LONGEST, compare as compare, match_blanks as match_blanks, same as same
+from .same import (
+    LONGEST as LONGEST,
+    compare as compare,
+    compare_answer as compare_answer,
+    match_blanks as match_blanks,
+    same as same,
+)
 from .values import read_value as read_value

@@ -11,6 +11,7 @@ from mmdyn.equal.formula import agree, read_formula
 from mmdyn.equal.lists import AND, OR, Same, assigned, bracketed, joined, listed, partners, parts_of, same_list
 from mmdyn.equal.regions import read_region, same_region
 from mmdyn.equal.relations import ascending, same_relation
+from mmdyn.equal.stated import stated_value
 from mmdyn.equal.values import PLAIN, read_quantity, read_value, same_number
 from mmdyn.sample import Match
 from mmdyn.text import SET_OPEN, fold, read_date, spell_formula, split_outside
@@ -139,10 +140,18 @@ def _same_formula(left: str, right: str, match: Match) -> bool | None:
     return None if one and other and one.names - other.names else agreed
 
 
+def compare_answer(given: str, gold: str, match: Match = PLAIN) -> bool | None:
+    """What `compare` says of an answer as it was worded: where gold is a number, it may be a phrase that states one."""
+    verdict = compare(given, gold, match)
+    number = read_quantity(gold) if verdict is None else None
+    value = stated_value(given) if number else None
+    return True if value and number and same_number(value, number, match) else verdict
+
+
 def match_blanks(
     given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match
 ) -> tuple[bool | None, ...]:
-    """Which blanks are right, None for one of which `compare` cannot tell: `accepted` has the accepted texts of each.
+    """Which blanks are right, None for one of which `compare_answer` cannot tell: `accepted` has the accepted texts of each.
 
     In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks
     make none right, so that a list of guesses buys nothing, and none surely wrong.
@@ -162,5 +171,5 @@ def match_blanks(
 
 def _any_of(text: str, accepted: tuple[str, ...], match: Match) -> bool | None:
     """Whether a text is one of those accepted; an empty one is not."""
-    verdicts = [compare(text, gold, match) for gold in accepted] if text else [False]
+    verdicts = [compare_answer(text, gold, match) for gold in accepted] if text else [False]
     return True if True in verdicts else None if None in verdicts else False

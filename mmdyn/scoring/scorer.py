@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from mmdyn.equal import LONGEST, asked_unit, match_blanks, same
+from mmdyn.equal import LONGEST, asked_unit, compare_answer, match_blanks
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
@@ -136,7 +136,7 @@ def _credit_by_policy(policy: Policy, sample: Sample, found: Answer | None) -> C
     if isinstance(gold, bool) or isinstance(found, bool):
         return float(found == gold), (), False
     if isinstance(gold, str) or isinstance(found, str):
-        equal = same(str(found), str(gold), _match(sample))
+        equal = compare_answer(str(found), str(gold), _match(sample)) is True
         return float(equal), (), not equal
     if sample.task_type == "fill_in_the_blank":
         verdicts = match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample))
