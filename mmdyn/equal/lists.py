@@ -89,6 +89,8 @@ def listed(text: str) -> Listed | None:
             builder = _BUILDER.fullmatch(inside)
             return listed(builder[2]) if builder else Listed("set", _signs(parts_of(inside)))
         values = parts_of(inside)
+        if kind == "square" and len(values) > 1 and all(value[0] + value[-1] == "[]" for value in values):
+            return Listed("tuple", tuple(f"({value[1:-1]})" for value in values))  # a matrix by its rows
         return Listed(kind, values) if len(values) > 1 else None
     values = parts_of(text)
     return None if len(values) > _MOST_PARTS else _several(values, text) if len(values) > 1 else _one(text)

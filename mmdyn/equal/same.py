@@ -14,7 +14,7 @@ from mmdyn.equal.relations import ascending, same_relation
 from mmdyn.equal.stated import stated_value
 from mmdyn.equal.values import PLAIN, read_quantity, read_value, same_number
 from mmdyn.sample import Match
-from mmdyn.text import SET_OPEN, fold, read_date, spell_formula, split_outside
+from mmdyn.text import SET_OPEN, fold, read_date, spell_formula, spell_notation, split_outside
 
 LONGEST = 2_000
 """Answers longer than this many characters are compared as they are, not read as formulas or numbers."""
@@ -50,7 +50,7 @@ def compare(given: str, gold: str, match: Match = PLAIN) -> bool | None:
     It is surely another answer (False) only where both were read as one kind, such as two numbers, two formulas in
     gold's symbols, or two lists of as many values, and what was read differs by more than rounding.
     """
-    return _compare(given, gold, match, 0)
+    return _compare(spell_notation(given), spell_notation(gold), match, 0)
 
 
 def _compare(given: str, gold: str, match: Match, depth: int) -> bool | None:
@@ -85,6 +85,7 @@ def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool | Non
     """Formulas and what is made of them: the first reading that both sides have decides."""
     left, right = (unwrapped(text if depth else joined(spell_formula(text))) for text in (given, gold))
     left, right = (ascending(_ABOUT.sub(r"\1", text).replace("≈", "=")) for text in (left, right))
+    left, right = (_CONDITION.sub("", text) or text for text in (left, right))
     if left == right or not left or not right or not (_MATHS.search(left) or _MATHS.search(right)):
         return (left == right and bool(left)) or None
     if not match.ordered:
@@ -128,10 +129,9 @@ def _same_named(left: str, right: str, match: Match, same: Same) -> bool | None:
 def _same_formula(left: str, right: str, match: Match) -> bool | None:
     """Formulas by their values; those without symbols by their value and unit, within the tolerance or the rounding of
     numbers."""
-    given, gold = _CONDITION.sub("", left), _CONDITION.sub("", right)
-    numbers = read_value(given), read_value(gold)
+    numbers = read_value(left), read_value(right)
     verdict = same_number(numbers[0], numbers[1], match) if numbers[0] and numbers[1] else None
-    one, other = read_formula(given), read_formula(gold)
+    one, other = read_formula(left), read_formula(right)
     agreed = agree(one.values, other.values) if one and other else None
     if verdict or agreed:
         return True
@@ -151,7 +151,9 @@ def compare_answer(given: str, gold: str, match: Match = PLAIN) -> bool | None:
 def match_blanks(
     given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match
 ) -> tuple[bool | None, ...]:
-    """Which blanks are right, None for one of which `compare_answer` cannot tell: `accepted` has the accepted texts of each.
+    """Which blanks are right, None for one of which `compare_answer` cannot tell.
+
+    accepted: the accepted texts of each blank.
 
     In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks
     make none right, so that a list of guesses buys nothing, and none surely wrong.

@@ -20,6 +20,7 @@ from .maths import (
     SET_OPEN as SET_OPEN,
     closing_bracket as closing_bracket,
     spell_formula as spell_formula,
+    spell_notation as spell_notation,
     split_outside as split_outside,
 )
 from .normalise import one_spelling as one_spelling, visible_and_gaps as visible_and_gaps, visible_text as visible_text

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from mmdyn.text.latex import FORMULA_SYMBOLS
+from mmdyn.text.latex import FORMULA_SYMBOLS, LATEX_SYMBOLS
 from mmdyn.text.normalise import one_spelling
 
 SET_OPEN, SET_CLOSE = "⦃", "⦄"
 """The braces of a set; { and } only group, as in LaTeX."""
 
+GREEK = tuple(name for name, char in LATEX_SYMBOLS.items() if "α" <= char <= "ω")
 _IS_LATEX = re.compile(r"\\[A-Za-z{},;:!%()\[\]]|[\^_|]\{|\{,\}|\$")
 _TWICE = re.compile(r"\\\\(?=(?:[A-Za-z]{2}|[{},;!%]))")
 _TABLE = re.compile(r"\\begin\b|\\\\\s*\\\\|\\cases")
@@ -37,6 +38,19 @@ _DEGREE = re.compile(r"\^\s*(?:\{\s*(?:°|∘)\s*\}|[°∘])")
 _PRIME = re.compile(r"\^\s*(?:\{\s*('+)\s*\}|('))")
 _COMMA = re.compile(r"\{,\}")
 _ENDS = " \t\r\n.;,。；，、"
+_CHOSEN = r"\{?\s*(\d{1,3}|[a-z])\s*\}?"
+_NOTATION = tuple((re.compile(pattern), written) for pattern, written in (
+    (r"(?:(?<=[\d)\]}])|(?<=\b[A-Za-z]))(\s?)\*\*\1(?=[\d({\\-]|[A-Za-z]\b)", "^"),
+    (r"(?<=\d)\s?[xX]\s?(?=10\s?(?:\^|\*\*))", "×"), (r"\+\s+-\s?(?=[\w(\\])", "- "), (r"\A--(?=\d)", ""),
+    (r"(?<=[A-Za-zα-ω])\s?//\s?(?=[A-Za-zα-ω])", "∥"),
+    (rf"(?<![A-Za-z\\])({'|'.join(GREEK)})(?![A-Za-z])", r"\\\1 "),
+    (r"\{?\s*(\w{1,3})\s*\\choose\s*(\w{1,3})\s*\}?", r"\\binom{\1}{\2}"),
+    (rf"(?<![A-Za-z\\])C\s?_{_CHOSEN}\s?\^{_CHOSEN}", r"\\binom{\1}{\2}"),
+    (r"(?<![A-Za-z\\])C\s?\((\d{1,3}),\s?(\d{1,3})\)", r"\\binom{\1}{\2}"),
+    (r"\(([\dA-F]{2,})\)\s?(?=_)", r"\1"), (r"_\{?\((\d{1,2})\)\}?", r"_\1"),
+    (r"\A(-?\d[\d.]*\s?[+-]\s?[\d.]*)j\Z", r"\1i"),
+))  # fmt: skip
+"""Other hands' notation, and the one that is read here."""
 
 
 def spell_formula(text: str) -> str:
@@ -65,6 +79,14 @@ def spell_formula(text: str) -> str:
     text = _PRIME.sub(lambda found: found[1] or found[2], _DEGREE.sub("°", text))
     text = _DENIED.sub(lambda found: _NOT[found[1] or found[2]], text).replace("根号", "√")
     return _outermost(" ".join(text.split()).strip(_ENDS))
+
+
+def spell_notation(text: str) -> str:
+    r"""A short answer with its formulas in one notation: x**2 as x^2, 7 x 10^4 with ×, 3pi as 3\pi, a//b as a∥b, C_5^2
+    and {5 \choose 2} as \binom{5}{2}, (1101)_{(2)} as 1101_2, 3+4j as 3+4i."""
+    for pattern, written in _NOTATION:
+        text = pattern.sub(written, text)
+    return text
 
 
 def _infinity(found: re.Match[str]) -> str:

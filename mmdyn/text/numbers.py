@@ -35,7 +35,10 @@ _MULTIPLIER = re.compile(
     re.IGNORECASE,
 )
 _COUNTERS = frozenset("个只条张本支件块种次名位人岁项组对双倍枚颗株头匹座所层排行列页篇题克升")
-_REPEATED = re.compile(r"(?P<whole>\d{1,9})\.(?P<digits>\d{0,9})\\(?:overline|dot|bar)\s?\{(?P<period>\d{1,9})\}")
+_REPEATED = re.compile(
+    r"(?P<whole>\d{1,9})\.(?P<digits>\d{0,9})"
+    r"(?:\\(?:overline|dot|bar)\s?\{(?P<period>\d{1,9})\}|\((?P<bracketed>\d{1,9})\))"
+)
 _MONEY = {"$": "dollar", "¥": "yuan", "€": "euro", "£": "pound sterling"}
 _ATTACHED = re.compile(r"[A-Za-z]{3,4}$")
 
@@ -82,8 +85,8 @@ def read_number(text: str) -> Number | None:
 
 
 def _repeated(found: re.Match[str]) -> str:
-    """0.1\\overline{6} as a fraction."""
-    whole, digits, period = found["whole"], found["digits"] or "", found["period"]
+    """0.1\\overline{6} and 0.1(6) as a fraction."""
+    whole, digits, period = found["whole"], found["digits"], found["period"] or found["bracketed"]
     nines = 10 ** len(period) - 1
     value = Fraction(f"{whole}.{digits or '0'}") + Fraction(int(period), nines * 10 ** len(digits))
     return f"{value.numerator}/{value.denominator}"

@@ -37,7 +37,7 @@ def candidate_texts(response: Response) -> list[Candidate[str]]:
     read = list[Candidate[str]]()
     for phrase in phrases:
         start, end = _announced_place(response, phrase)
-        closed = phrase.rule != "boxed" or response.text[end : end + 1] == "}"
+        closed = phrase.rule != "boxed" or content(response, phrase)[1] < len(response.text)
         readable = closed and not UNFILLED.fullmatch(response.low, start, end) and response.text[end : end + 1] != "?"
         if phrase.rank is Rank.CONCLUDED:
             readable = readable and bool(read_number(response.text[start:end]) or few_words(response.text, start, end))
