@@ -23,7 +23,8 @@ decreases, and what is only numbered."""
 _SIGNS = re.compile(r"[\d+*/^√<>≤≥≠±|_{}\[\]\\;%]|\b[b-hj-zB-HJ-Z]\b(?=\W*$)")
 _NEGATIVE = re.compile(r"(?i)(?:\b(?:minus|negative)\s?|负)$")
 _ATTACHED, _KILO = re.compile(r"[A-Za-z_^'(]"), re.compile(r"[kK]\b\s?")
-_SIDES = re.compile("[=≈]")
+_SIDES, _PARTS = re.compile("[=≈]"), re.compile(r"(?<!\d),|,(?!\d{3})|[;、和或]|\b(?:and|or)\b")
+_BOLD = re.compile(r"\*\*(?!\d)|(?<!\d)\*\*")
 
 
 def stated_value(text: str) -> Number | None:
@@ -31,10 +32,11 @@ def stated_value(text: str) -> Number | None:
     says more of it than that it is the value. Of a chain of equations the last side."""
     if len(text) > _LONGEST:
         return None
-    flat = readable_text(text)
-    sides = _SIDES.split(flat)
-    if len(sides) > 1 and re.search(r"[,;、和或]|\b(?:and|or)\b", flat):
+    flat = readable_text(_BOLD.sub("", text))
+    told = [part for part in _PARTS.split(flat) if _SIDES.search(part)]
+    if len(told) > 1:
         return None
+    sides = _SIDES.split(told[0]) if told and not re.search(r"\d", flat.replace(told[0], "")) else [flat]
     found, rest = read_quantities(sides[-1], set(re.findall("[a-z]+", sides[-1].lower())))
     if len(found) != 1 or found[0].unit == "th":
         return None

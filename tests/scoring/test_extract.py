@@ -39,7 +39,7 @@ def several(response: str) -> Extraction:
         ("multi_select", "Answer: A, C", ("A", "C"), "slot", "A, C"),
         ("true_false", "The statement is false.", False, "concluded", "false"),
         ("true_false", "True, since 7 has no divisors.", True, "opening", "True"),
-        ("fill_in_the_blank", "The sum is 4.", ("4",), "last_value", "4"),
+        ("fill_in_the_blank", "The sum is 4.", ("4",), "stated", "4"),
         ("fill_in_the_blank", "The answer is 4, because 2 + 2 = 4.", ("4",), "sentence", "4"),
         ("open_ended", "Long story.\nAnswer: 5 m/s", "5 m/s", "slot", "5 m/s"),
         # the span counts characters of the response as it came

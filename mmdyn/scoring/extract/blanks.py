@@ -27,7 +27,8 @@ def _several(response: Response, blanks: int) -> Extraction:
         return nothing(response)
     text, phrases = response.text, announced_texts(response)
     slots = [each for each in candidate_texts(response) if each.rank is Rank.SLOT and each.value]
-    lines = [text[each.start :].partition("\n")[0] for each in slots]
+    nexts = [*(phrase.start for phrase in phrases if phrase.rank is Rank.SLOT), len(text)]
+    lines = [text[each.start : min(at for at in nexts if at > each.start)].partition("\n")[0] for each in slots]
     if len(slots) == blanks and not any(len(parts_of(line, blanks)[0]) == blanks for line in lines):
         texts = tuple(each.value or "" for each in slots)
         return found(response, texts, slots[0].rule, slots[0].start, slots[-1].end)

@@ -11,8 +11,8 @@ from mmdyn.scoring.extract.response import Response
 
 CONFIDENCE = {
     "alone": 1.0, "slot": 0.99, "boxed": 0.99, "sentence": 0.98, "corrected": 0.95, "numbered": 0.95, "json": 0.99,
-    "opening": 0.95, "concluded": 0.93, "separated": 0.93, "bold": 0.93, "judged": 0.92, "option_text": 0.92,
-    "line": 0.9, "said": 0.85, "last_value": 0.85,
+    "opening": 0.95, "concluded": 0.93, "separated": 0.93, "bold": 0.93, "table": 0.93, "judged": 0.92,
+    "option_text": 0.92, "line": 0.9, "stated": 0.9, "said": 0.85, "last_value": 0.85,
 }  # fmt: skip
 """By rule, in [0, 1]: an ordering with round figures, set after what the rules got right on stored replies
 (docs/scoring.md)."""

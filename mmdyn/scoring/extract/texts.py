@@ -84,4 +84,7 @@ def _unannounced(response: Response) -> tuple[int, int, str] | None:
         return start, end, "alone"
     item = _ITEM.match(text, line[0]) and not alone
     value = None if item else last_value(text, start, end) or few
-    return (*value, "last_value") if value and meant(response, value[0]) else None
+    if not value or not meant(response, value[0]):
+        return None
+    whole = not text[:start].strip(EDGES) and end - start <= _LONGEST_SENTENCE
+    return (*value, "stated" if whole and read_number(text[slice(*value)]) else "last_value")
