@@ -56,7 +56,7 @@ def compare(given: str, gold: str, match: Match = PLAIN) -> bool | None:
 def _compare(given: str, gold: str, match: Match, depth: int) -> bool | None:
     """`compare` for answers at depth 0, and for parts of them, which are spelled and joined already."""
     if max(len(given), len(gold)) > LONGEST:
-        return given.strip() == gold.strip() or None
+        return fold(given) == fold(gold) or None
     given, gold = _CIRCLED.sub("、", given), _CIRCLED.sub("、", gold)
     dates = read_date(given), read_date(gold)
     if all(dates) or "decade" in dates[0] | dates[1]:

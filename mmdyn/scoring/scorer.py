@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from mmdyn.equal import LONGEST, asked_unit, compare_answer, match_blanks
+from mmdyn.equal import LONGEST, asked_unit, compare_answer, match_blanks, same
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
@@ -15,7 +15,7 @@ from mmdyn.record import Reply, Score
 from mmdyn.sample import Answer, Match, Sample
 from mmdyn.scoring.certainty import SETTLED, WITHHELD, needs_judge
 from mmdyn.scoring.chance import chance_of
-from mmdyn.scoring.extract import Extraction, Response, extract
+from mmdyn.scoring.extract import CONFIDENCE, Extraction, Whole, extract
 from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
 
@@ -76,25 +76,8 @@ class Scorer:
             blanks=len(sample.answer) if isinstance(sample.answer, tuple) else 1,
             truncated=reply.finish_reason == "length",
         )
-        return self.widened(sample, extraction, reply.text)
-
-    def widened(self, sample: Sample, extraction: Extraction, response: str) -> Extraction:
-        """The extraction; for a metric that compares whole answers to open questions all of the response that is one.
-
-        That is what follows `Answer:` where there is such a slot, else the response without its reasoning, also where
-        no short answer is in it, or several that differ.
-        """
-        read = extraction.status != "refused" and extraction.rule not in ("empty", "cut_off")
-        if not (self._whole and read and sample.task_type == "open_ended"):
-            return extraction
-        start = extraction.span[0] if extraction.span and extraction.rule == "slot" else 0
-        before = response[:start].rstrip()
-        if before.endswith(('"', "“")):
-            return extraction  # quoted, and read up to the closing quote
-        answer = response[start:].partition("</")[0] if before.endswith(">") else response[start:]
-        rest = Response.of(answer)
-        span = (start + rest.offset, start + len(answer))
-        return replace(extraction, found=rest.text.strip(), status="ok", rule="slot" if start else "whole", span=span)
+        whole = extraction.whole if self._whole else None
+        return _taking(extraction, whole) if whole else extraction
 
     def check(self, sample: Sample) -> None:
         """Raise UserError for a sample that a metric cannot score, because its answer is no text."""
@@ -107,8 +90,11 @@ class Scorer:
     def credit(self, sample: Sample, extraction: Extraction) -> Score:
         """The score of what was read. Raises UserError where `check` does."""
         self.check(sample)
+        value, parts, more = self._credit(sample, extraction.found)
+        whole = extraction.whole
+        if more and whole and isinstance(sample.answer, str) and same(whole.text, sample.answer, _match(sample)):
+            extraction, value, more = _taking(extraction, whole), 1.0, False
         found = extraction.found
-        value, parts, more = self._credit(sample, found)
         more = more and extraction.rule not in SETTLED
         unmatched = more and found is not None and sample.task_type == "open_ended"
         return Score(
@@ -123,6 +109,13 @@ class Scorer:
             lower_bound=more,
             chance=self.chance(sample),
         )
+
+
+def _taking(extraction: Extraction, whole: Whole) -> Extraction:
+    """The extraction with the whole answer in place of the short one that was read out of it."""
+    return replace(
+        extraction, found=whole.text, status="ok", rule=whole.rule, span=whole.span, confidence=CONFIDENCE["slot"]
+    )
 
 
 def _credit_by_metric(metric: Metric, sample: Sample, found: Answer | None) -> Credit:

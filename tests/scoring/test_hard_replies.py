@@ -30,7 +30,7 @@ MISREAD = {
     "a verdict and its opposite": 7, "what a sentence says of something else": 7, "a correction that is not seen": 6,
     "a doubt": 6, "a question of its own": 6, "the wrong ones are asked for": 5, "cut too short": 5, "a program": 5,
     "options that are said again": 4, "texts that look like labels": 2, "an option under review": 2,
-    "an answer that only seems so": 2, "a condition": 2, "marks taken for answers": 0,
+    "an answer that only seems so": 2, "a condition": 2,
 }  # fmt: skip
 """How many rows of each kind are misread. Take `misread` out of those that are mended."""
 READ = {

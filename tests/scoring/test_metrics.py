@@ -100,9 +100,11 @@ def test_open_answers_are_compared_as_they_were_read() -> None:
     (ICE[0], ICE[0], "whole"), (f"Bonds matter.\n\nAnswer: {ICE[0]} It floats.", f"{ICE[0]} It floats.", "slot"),
     ("想一想。\n答案：冰的密度小于水。\n所以浮起来。", "冰的密度小于水。\n所以浮起来。", "slot"),
     (f"<think>Answer: bonds</think>{ICE[0]}", ICE[0], "whole"),
-    ('{"answer": "Ice floats. It is light."}', "Ice floats. It is light", "slot"),
+    ('{"answer": "Ice floats. It is light."}', "Ice floats. It is light.", "slot"),
+    ("Answer: The boiling point is 100 degrees", "The boiling point is 100 degrees", "slot"),
+    ("Answer: It floats because ice is light.\nSo do oils.", "It floats because ice is light.\nSo do oils.", "slot"),
     ("<answer>Ice floats. It is light.</answer> Done.", "Ice floats. It is light.", "slot"),
-    ("Answer: **Ice floats. It is light.**", "Ice floats. It is light.**", "slot"),
+    ("Answer: **Ice floats. It is light.**", "**Ice floats. It is light.**", "slot"),
     ("The answer is ice. Well. The answer is water.", "The answer is ice. Well. The answer is water.", "whole"),
     (f"{ICE[0]}<|im_end|>Next", ICE[0], "whole"),
 ])  # fmt: skip

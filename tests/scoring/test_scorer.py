@@ -130,3 +130,17 @@ def test_what_the_server_says_was_declined_or_held_back_is_refused() -> None:
     assert score(sample, "", finish_reason="refusal", error="timeout") == Score(
         "failed", None, None, "failed", chance=0.25
     )
+
+
+@pytest.mark.parametrize("golden", [
+    "It floats because ice is less dense than water.", "Two steps:\n1. Heat it.\n2. Let it cool, since it is hot.",
+    "Yes, if n is even, and no otherwise", "Answer either of the two. Why not?", "因为冰的密度小于水。\n所以浮起来。",
+    "Let $x=1$. Then $f(x)=2$; so the sum is 12.", "words " * 500,
+])  # fmt: skip
+def test_a_golden_answer_given_back_earns_all(golden: str) -> None:
+    sample = open_ended(answer=golden.strip())
+    for reply in (golden, f"Answer: {golden}", f"<think>hm</think>\n{golden}\n", f"**{golden.strip()}**"):
+        found = Scorer().score(sample, Reply(reply))
+        assert (found.value, found.needs_judge, found.status) == (1.0, False, "ok"), reply
+    other = Scorer().score(sample, Reply(f"{golden} And more."))
+    assert (other.value, other.needs_judge) == (0.0, True)

@@ -2,7 +2,7 @@
 guessed."""
 
 from mmdyn.scoring.extract._extract import extract
-from mmdyn.scoring.extract.extraction import Extraction
+from mmdyn.scoring.extract.extraction import CONFIDENCE, Extraction, Whole
 from mmdyn.scoring.extract.response import Response
 
-__all__ = ["Extraction", "Response", "extract"]
+__all__ = ["CONFIDENCE", "Extraction", "Response", "Whole", "extract"]

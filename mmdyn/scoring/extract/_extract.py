@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from mmdyn.sample import Language, TaskType
 from mmdyn.scoring.extract.asked import Asked
 from mmdyn.scoring.extract.blanks import read_blanks
 from mmdyn.scoring.extract.choice import read_choice
 from mmdyn.scoring.extract.extraction import Extraction
 from mmdyn.scoring.extract.response import Response
-from mmdyn.scoring.extract.texts import read_open
+from mmdyn.scoring.extract.texts import read_open, read_whole
 from mmdyn.scoring.extract.true_false import read_true_false
 
 _READERS = {
@@ -44,4 +46,6 @@ def extract(
         What was read, or why nothing was. Of responses longer than 20,000 characters the last 20,000 are read.
     """
     asked = Asked(task_type, question, labels, option_texts, language, blanks)
-    return _READERS[task_type](Response.of(response, truncated), asked)
+    read = Response.of(response, truncated)
+    extraction = _READERS[task_type](read, asked)
+    return replace(extraction, whole=read_whole(read)) if task_type == "open_ended" else extraction

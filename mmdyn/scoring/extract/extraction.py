@@ -18,11 +18,21 @@ CONFIDENCE = {
 (docs/scoring.md)."""
 
 
+class Whole(Struct, frozen=True, gc=False):
+    """All that a response answers: what follows its last slot (rule `slot`), else the response without its reasoning
+    (`whole`)."""
+
+    text: str
+    rule: str
+    span: tuple[int, int]
+
+
 class Extraction(Struct, frozen=True, gc=False):
     """What was read in a response: as a sample's answer is written (labels, a bool, one text a blank, a text).
 
     `found` is None unless `status` is `ok`. `rule` names what decided, or why nothing was read (`empty`, `conflict`,
     `cut_off`, `none`, `refused`). `span` counts characters of the response as it came. `confidence` lies in [0, 1].
+    Answers to open questions have a `whole`.
     """
 
     found: Answer | None
@@ -30,6 +40,7 @@ class Extraction(Struct, frozen=True, gc=False):
     rule: str
     span: tuple[int, int] | None = None
     confidence: float = 0.0
+    whole: Whole | None = None
 
 
 def found(response: Response, answer: Answer, rule: str, start: int, end: int) -> Extraction:

@@ -7,7 +7,7 @@ import re
 from mmdyn.equal import same
 from mmdyn.scoring.extract.announcements import Announced, Rank, announcements, meant, sentence_start
 from mmdyn.scoring.extract.asked import Asked
-from mmdyn.scoring.extract.extraction import Extraction, conflict, found, nothing
+from mmdyn.scoring.extract.extraction import Extraction, Whole, conflict, found, nothing
 from mmdyn.scoring.extract.resolve import Candidate, Conflict, content, resolve, taken_back
 from mmdyn.scoring.extract.response import Response
 from mmdyn.scoring.extract.value import EDGES, HEDGED, UNFILLED, WORDS, before_reason, few_words, last_value, tidy
@@ -28,6 +28,24 @@ def read_open(response: Response, asked: Asked) -> Extraction:
         return found(response, last.value or "", last.rule, last.start, last.end)
     place = None if any(each.rank is Rank.SLOT for each in candidates) else _unannounced(response)
     return found(response, response.text[place[0] : place[1]], place[2], *place[:2]) if place else nothing(response)
+
+
+def read_whole(response: Response) -> Whole | None:
+    """All that a response answers, as metrics over sentences and golden answers of several lines are compared; None
+    where it declines, or stops while it thinks."""
+    if response.declined or response.cut_off or not response.text.strip():
+        return None
+    slots = [phrase for phrase in announced_texts(response) if phrase.rank is Rank.SLOT]
+    text, start, end = response.text, 0, len(response.text)
+    if slots:
+        start, stop = content(response, slots[-1])
+        if slots[-1].rule == "boxed" or text[start - 1] in '"“':
+            end = stop
+        elif text[slots[-1].end - 1] == ">":
+            end = max(text.find("</", start), 0) or end
+    if not text[start:end].strip():
+        return None
+    return Whole(text[start:end].strip(), "slot" if slots else "whole", response.span(start, end))
 
 
 def candidate_texts(response: Response) -> list[Candidate[str]]:
