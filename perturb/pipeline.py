@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mmdyn.data import Given, SampleSet, choose_quota
+from mmdyn.data import Given, SampleSet, choose_quota, unsure_form
 from mmdyn.errors import UserError
 from mmdyn.work import RayConfig, SetStep, make_set, open_source
 from perturb.chains import FULL, Recipe
@@ -70,6 +70,8 @@ def perturb(
     tools = ToolNames(rewriter, style_backend, judge, votes, *([] if concurrency is None else [concurrency]))
     recipe = Recipe.read(ops, draws, seed, design=_of_factorial(design, factorial), redraws=redraws, tools=tools)
     source = _standard(open_source(source, Path(out), skip_bad=skip_bad))
+    if not quiet and (unsure := unsure_form([source])):
+        print(unsure, file=sys.stderr)
     made, waits = recipe.describe()
     only = choose_quota(source, take, seed, limit) if take else None
     made |= {"take": take} if take else {}

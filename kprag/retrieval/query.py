@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kprag.retrieval.passages import Passage
 from kprag.taxonomy import Taxonomy, key
-from mmdyn.data import ImageFolder, open_image
+from mmdyn.data import ImageFolder, open_image, page_of
 from mmdyn.errors import InputError, MissingExtra, UserError, did_you_mean
 from mmdyn.keys import digest
 from mmdyn.models import OCR_PACKAGES, open_ocr
@@ -67,16 +67,10 @@ class QueryWriter:
         return "\n".join(text for text in texts if text.strip())
 
     def _pixels(self, ref: str) -> Pixels:
-        """A picture on white, where it is transparent."""
-        from PIL import Image
-
         try:
-            image = open_image(self._images.read(ref)).convert("RGBA")
-        except (ValueError, OSError) as error:
+            return np.asarray(page_of(open_image(self._images.read(ref))).convert("RGB"))
+        except ValueError as error:
             raise InputError(self._images.path(ref), None, f"cannot be read ({error}): replace the picture") from None
-        page = Image.new("RGBA", image.size, "white")
-        page.alpha_composite(image)
-        return np.asarray(page.convert("RGB"))
 
 
 def cluster(sample: Sample) -> str:

@@ -83,10 +83,10 @@ def build(
     made |= {"read": read} if read else {}
     _check_taken(kind, step, model, limit)
     if hasattr(kind, "read"):
-        path = Path(str(source))
-        rows, how = read_files(kind(settings), path, ImageFolder(out)), made_of(f"{COMMAND} {step}", path, **made)
+        path, images = Path(str(source)), ImageFolder(out)
+        rows, how = read_files(kind(settings), path, images), made_of(f"{COMMAND} {step}", path, **made)
         with ProgressBar(step, quiet=quiet) as bar:
-            return write_rows(bar.count(rows), out, name, how, skip_bad=skip_bad)
+            return write_rows(bar.count(rows), images, name, how, skip_bad=skip_bad)
     made["command"] = f"{COMMAND} {step}"
     opened = (load if hasattr(kind, "refuse") else partial(open_source, out=out))(source, skip_bad=skip_bad)
     if opened.manifest.parent:

@@ -21,7 +21,7 @@ from mmdyn.build.draws import Draws
 from mmdyn.build.option_sets import blind_earnings, draw_sets, places_of, set_count
 from mmdyn.build.overlap import Overlaps
 from mmdyn.build.wording import MOST_PLACES, Form, sample_of
-from mmdyn.data import OPTION_LETTERS, Row, SampleSet, made, write_rows
+from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, made, write_rows
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.work import ProgressBar
@@ -134,7 +134,7 @@ def compose(
     how = made(COMMAND, bank, **given)
     rows = (_row(bank, spec, number, question) for number, question in enumerate(questions, 1))
     with ProgressBar("composing", len(questions), quiet=quiet) as bar:
-        return write_rows(bar.count(rows), out, name, how)
+        return write_rows(bar.count(rows), ImageFolder(out), name, how)
 
 
 def read_sizes(spec: ComposeSpec) -> Sizes:

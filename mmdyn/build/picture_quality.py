@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from mmdyn.data import ImageFolder, open_image
+from mmdyn.data import ImageFolder, open_image, page_of
 from mmdyn.sample import ImageRef
 from mmdyn.stats import Floats
 
@@ -22,8 +23,7 @@ ALIKE = 4
 
 def picture_problem(images: ImageFolder, ref: ImageRef) -> str:
     """What makes a picture useless; empty where nothing does. Raises ValueError where it cannot be read."""
-    with open_image(images.read(ref)) as opened:
-        grey = _grey(opened)
+    grey = _grey(images, ref).astype(np.float64)
     if max(grey.shape) < SMALLEST:
         return f"a picture of {grey.shape[1]} x {grey.shape[0]} pixels is too small"
     low, high = np.percentile(grey, (0.5, 99.5))
@@ -41,8 +41,7 @@ def picture_problem(images: ImageFolder, ref: ImageRef) -> str:
 def fingerprint_of(images: ImageFolder, ref: ImageRef) -> int:
     """64 bits that a picture keeps in another size or format: which of neighbouring areas is darker (difference
     hash)."""
-    with open_image(images.read(ref)) as opened:
-        small = Image.fromarray(_grey(opened).astype(np.uint8)).resize((9, 8), Image.Resampling.LANCZOS)
+    small = Image.fromarray(_grey(images, ref)).resize((9, 8), Image.Resampling.LANCZOS)
     pixels = np.asarray(small, dtype=np.int16)
     return int.from_bytes(np.packbits(pixels[:, 1:] > pixels[:, :-1]).tobytes(), "big")
 
@@ -52,11 +51,9 @@ def alike(one: int, other: int) -> bool:
     return (one ^ other).bit_count() <= ALIKE
 
 
-def _grey(opened: Image.Image) -> Floats:
-    """Grey values from 0 to 255, on white paper."""
-    pixels = opened.convert("RGBA")
-    paper = Image.new("RGBA", pixels.size, (255, 255, 255, 255))
-    return np.asarray(Image.alpha_composite(paper, pixels).convert("L"), dtype=np.float64)
+def _grey(images: ImageFolder, ref: ImageRef) -> NDArray[np.uint8]:
+    """The picture in grey as a reader sees it on a page."""
+    return np.asarray(page_of(open_image(images.read(ref))).convert("L"))
 
 
 def _is_broken(grey: Floats) -> bool:

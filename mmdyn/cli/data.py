@@ -38,6 +38,7 @@ def command() -> None:
 @click.option("--name")
 @click.option("--skip-bad", is_flag=True)
 @limit_option("limit")
+@click.option("--keep-files", is_flag=True)
 @click.option("--kprag", is_flag=True)
 @quiet_option
 def convert_command(
@@ -48,6 +49,7 @@ def convert_command(
     name: str | None,
     skip_bad: bool,
     limit: int | None,
+    keep_files: bool,
     kprag: bool,
     quiet: bool,
 ) -> None:
@@ -60,13 +62,15 @@ def convert_command(
     name: The set's name; the folder's without it.
     skip_bad: List bad rows in rejected.jsonl and leave them out, instead of printing all and writing nothing.
     limit: Stop after so many samples.
+    keep_files: Leave pictures as they are. Without it those that are turned by EXIF, transparent, of more than 8 bits,
+        CMYK, or neither PNG nor JPEG become plain PNGs of what a reader sees, so that all models see the same.
     kprag: From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.
     """
     from mmdyn.data import NAMED_SETS, convert
     from mmdyn.work import ProgressBar
 
     if kprag:
-        if origin or name or skip_bad or limit or not source:
+        if origin or name or skip_bad or limit or keep_files or not source:
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
         from mmdyn.run import write_with_hints
 
@@ -87,6 +91,7 @@ def convert_command(
             name=name,
             skip_bad=skip_bad,
             limit=limit,
+            keep_files=keep_files,
             on_row=watch,
         )
     _tell(made, out, watch)
@@ -335,7 +340,9 @@ def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
     if not watch.rows and not is_file:
         click.echo(f"{out} is there already, made of the same source: {len(made)} samples")
     else:
-        click.echo(f"{out}: {len(made)} samples")
+        changed = made.manifest.pictures.changed
+        told = f", {changed} pictures brought into normal form (--keep-files leaves them)" if changed else ""
+        click.echo(f"{out}: {len(made)} samples{told}")
 
 
 def _problem(row: Row) -> str:

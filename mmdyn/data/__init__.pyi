@@ -25,11 +25,13 @@ from .images import (
     IMAGE_SUFFIXES as IMAGE_SUFFIXES,
     MAX_PIXELS as MAX_PIXELS,
     ImageFolder as ImageFolder,
+    PictureForm as PictureForm,
     open_image as open_image,
     read_inside as read_inside,
 )
 from .load_set import Given as Given, is_kept as is_kept, is_samples as is_samples, is_set as is_set, load as load
 from .make_set import fingerprint as fingerprint, made as made, write_rows as write_rows, write_without as write_without
+from .normal_form import encode_png as encode_png, page_of as page_of
 from .raw_rows import RawRow as RawRow, read_raw_rows as read_raw_rows
 from .rows import (
     KnowledgePoint as KnowledgePoint,
@@ -56,6 +58,7 @@ from .set_folder import (
     check_finished as check_finished,
     is_being_written as is_being_written,
     read_set_manifest as read_set_manifest,
+    unsure_form as unsure_form,
 )
 from .set_frame import set_frame as set_frame
 from .show import (

@@ -32,6 +32,7 @@ def convert(
     name: str | None = None,
     skip_bad: bool = False,
     limit: int | None = None,
+    keep_files: bool = False,
     on_row: Callable[[Row], object] = lambda row: None,
 ) -> SampleSet:
     """Write `source` as a set folder, or in another format where `out` has a format's ending; return it as a set.
@@ -49,6 +50,7 @@ def convert(
         name: The set's name; that of the folder without one.
         skip_bad: Whether bad rows are listed in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`) and left out.
         limit: How many samples are read at most.
+        keep_files: Whether pictures stay the files that they are, instead of being brought into normal form.
         on_row: Sees every row as it is read.
 
     Raises:
@@ -62,20 +64,21 @@ def convert(
         raise UserError(f"{out} is the source itself: choose another place to write to")
 
     def fill(folder: Path, named: str, how: dict[str, Json]) -> SampleSet:
-        incoming = _open(source, ImageFolder(folder), benchmark, format, columns)
-        return write_set(incoming, folder, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
+        incoming = _open(source, ImageFolder(folder, keep_files=keep_files), benchmark, format, columns)
+        return write_set(incoming, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
     _check_out(out)
     if out.suffix.lower() in suffixes() and not out.is_dir():
         whole = is_set(source) and limit is None and not (benchmark or skip_bad)
+        whole = whole and (keep_files or SampleSet(source).images.form.normal)
         samples = SampleSet(source) if whole else fill(scratch(source.stem), name or source.stem, {})
         format_of(out).write(samples, out)
         if skip_bad and (rejected := samples.folder / REJECTED_FILE).is_file():
             out.with_suffix(".rejected.jsonl").write_bytes(rejected.read_bytes())
         return samples
-    mapped: dict[str, Json] = {"columns": dict(columns)} if columns else {}
+    more: dict[str, Json] = {"keep_files": keep_files} | ({"columns": dict(columns)} if columns else {})
     said = benchmark.replace(str(source), source.name) if benchmark and source.is_dir() else benchmark
-    how = made("mmdyn data convert", source, benchmark=said, format=format, limit=limit, name=name, **mapped)
+    how = made("mmdyn data convert", source, benchmark=said, format=format, limit=limit, name=name, **more)
     with place(out, how) as done:
         return done if done is not None else fill(out, name or out.resolve().name, how)
 
@@ -118,11 +121,11 @@ def _open(
     source: Path, images: ImageFolder, benchmark: str | None, format: str | None, columns: Mapping[str, str] | None
 ) -> Incoming:
     if benchmark and benchmark.startswith(HUB):
-        return Incoming(HubSet.parse(benchmark.removeprefix(HUB)).read(columns or {}, images))
+        return Incoming(HubSet.parse(benchmark.removeprefix(HUB)).read(columns or {}, images), images)
     if benchmark:
         loader = plugins.load("benchmarks", benchmark)()
-        return Incoming(loader.read(source, images), loader.knowledge(source))
+        return Incoming(loader.read(source, images), images, loader.knowledge(source))
     if is_set(source):
-        return from_set(SampleSet(source), images)
+        return from_set(SampleSet(source), images, normal=True)
     reader: Format = plugins.load("formats", format)() if format else find_format(source)
-    return Incoming(reader.read(source, images))
+    return Incoming(reader.read(source, images), images)

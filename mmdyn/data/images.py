@@ -1,4 +1,5 @@
-"""Pictures as files: checked once on the way in, named by the SHA-256 of their bytes, handed on unchanged."""
+"""Pictures as files: checked and brought into normal form once on the way in, named by the SHA-256 of their bytes,
+handed on unchanged."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef
@@ -31,6 +33,14 @@ class ImageInfo(Struct, frozen=True):
     suffix: str
     width: int
     height: int
+
+
+class PictureForm(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether all pictures of a set are known to be in normal form (normal_form.py), and how many were changed for it
+    as they came in."""
+
+    normal: bool = False
+    changed: int = 0
 
 
 def open_image(data: bytes) -> Image:
@@ -64,13 +74,18 @@ def inspect(data: bytes) -> ImageInfo:
     """What the bytes are. Decodes them, so that a truncated or broken picture is found here. Raises ValueError."""
     image = open_image(data)
     info = ImageInfo(IMAGE_SUFFIXES[image.format or ""], image.width, image.height)
+    _decode(image)
+    return info
+
+
+def _decode(image: Image) -> None:
+    """Decode it, a JPEG as roughly as can be. Raises ValueError for a broken one."""
     try:
         if image.format == "JPEG":
             image.draft("L", (max(1, image.width // 8), max(1, image.height // 8)))
         image.load()
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
         raise ValueError(f"the picture is broken or cut off ({error}): replace the file") from None
-    return info
 
 
 def from_base64(text: str) -> bytes:
@@ -113,25 +128,47 @@ def read_inside(folder: Path, name: str) -> bytes:
 class ImageFolder:
     """The pictures of a set folder: `images/ab/abcd….png` under `folder`."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, form: PictureForm | None = None, *, keep_files: bool = False) -> None:
+        self.folder, self.form = folder, form or PictureForm(normal=True)
+        self._keep_files, self._changed = keep_files, dict[str, ImageRef]()
 
     def put(self, data: bytes) -> ImageRef:
-        """Keep a picture's bytes as they are, once, and return its path in the set. Raises ValueError for a bad
-        picture."""
-        suffix = IMAGE_SUFFIXES[open_image(data).format or ""]
-        if not self.path(_ref(sha256(data), suffix)).exists():
-            inspect(data)
-        return self.put_checked(data, suffix)
+        """Keep a picture, once, and return its path in the set: its bytes as they are where they are in normal form, or
+        files are kept, and else a PNG of what a reader sees. Raises ValueError for a bad picture."""
+        return self._changed.get(sha256(data)) or self._take(data, change=not self._keep_files)
 
-    def bring(self, source: ImageFolder, ref: ImageRef) -> ImageRef:
-        """Copy a picture of another folder; one not named by its bytes' SHA-256 is checked and renamed. Raises
-        ValueError."""
+    def bring(self, source: ImageFolder, ref: ImageRef, *, normal: bool = False) -> ImageRef:
+        """Copy a picture of another folder as it is, or in `normal` form as `put` does; one not named by its bytes'
+        SHA-256 is checked and renamed. Raises ValueError."""
         data = source.read(ref)
         suffix = ref.rpartition(".")[2]
-        if suffix in IMAGE_MEDIA_TYPES and _ref(sha256(data), suffix) == ref:
+        if source.form.normal and suffix in IMAGE_MEDIA_TYPES and _ref(sha256(data), suffix) == ref:
             return self.put_checked(data, suffix)
-        return self.put(data)
+        return self.put(data) if normal else self._take(data, change=False)
+
+    def _take(self, data: bytes, *, change: bool) -> ImageRef:
+        from mmdyn.data.normal_form import is_normal
+
+        image = open_image(data)
+        suffix = IMAGE_SUFFIXES[image.format or ""]
+        if not self.path(_ref(sha256(data), suffix)).exists():
+            _decode(image)
+            if not is_normal(image, data):
+                if change:
+                    return self._change(data)
+                self.form = replace(self.form, normal=False)
+        return self.put_checked(data, suffix)
+
+    def _change(self, data: bytes) -> ImageRef:
+        import numpy as np
+
+        from mmdyn.data.normal_form import encode_png, page_of
+
+        made = encode_png(np.asarray(page_of(open_image(data)), np.uint8))
+        open_image(made)  # which is larger than the file was, maybe too large
+        self.form = replace(self.form, changed=self.form.changed + 1)
+        self._changed[sha256(data)] = self.put_checked(made, "png")
+        return self._changed[sha256(data)]
 
     def put_checked(self, data: bytes, suffix: str) -> ImageRef:
         """The same for bytes that were just encoded here and need no check."""

@@ -54,13 +54,13 @@ def load(path: Given, into: Path | None = None, *, skip_bad: bool = False) -> Sa
     if not isinstance(path, str | Path):
         lines = _lines(path)
         source: Json = {"name": IN_MEMORY, "digest": digest(lines)}
-        return _import(lambda images: Incoming(_read(lines, images)), "samples", {"source": source}, into)
+        return _import(lambda images: Incoming(_read(lines, images), images), "samples", {"source": source}, into)
     file = Path(path)
     if is_set(file):
         return SampleSet(file)
     format = find_format(file)
     how = made("import", file)
-    return _import(lambda images: Incoming(format.read(file, images)), file.stem, how, into, skip_bad=skip_bad)
+    return _import(lambda images: Incoming(format.read(file, images), images), file.stem, how, into, skip_bad=skip_bad)
 
 
 def is_set(path: Path) -> bool:
@@ -94,7 +94,7 @@ def _import(
 ) -> SampleSet:
     out, how = into or scratch(name), how | {"command": "import"}
     with place(out, how, replace=True) as done:
-        return done if done is not None else write_set(read(ImageFolder(out)), out, name, how, skip_bad=skip_bad)
+        return done if done is not None else write_set(read(ImageFolder(out)), name, how, skip_bad=skip_bad)
 
 
 def _lines(given: Sequence[Sample | Mapping[str, object]]) -> list[str]:

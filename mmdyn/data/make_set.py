@@ -139,9 +139,11 @@ def _same(found: SampleSet, made: dict[str, Json]) -> bool:
 
 
 class Incoming(Struct):
-    """What a set is to be made of: its rows, and what a set brings besides."""
+    """What a set is to be made of: its rows, the folder that their pictures are put into, and what a set brings
+    besides."""
 
     rows: Iterable[Row]
+    images: ImageFolder
     knowledge: Iterable[KnowledgePoint] = ()
     dropped: Iterable[Dropped] = ()
     parent: Origin | None = None
@@ -165,21 +167,22 @@ def write_without(
         if done is not None:
             return done
         incoming = from_set(source, ImageFolder(out), without=without)
-        incoming.rows = become(incoming.rows, ImageFolder(out))
-        return write_set(incoming, out, name or out.resolve().name, how)
+        incoming.rows = become(incoming.rows, incoming.images)
+        return write_set(incoming, name or out.resolve().name, how)
 
 
 def write_rows(
-    rows: Iterable[Row], out: Path, name: str | None, how: dict[str, Json], *, skip_bad: bool = False
+    rows: Iterable[Row], images: ImageFolder, name: str | None, how: dict[str, Json], *, skip_bad: bool = False
 ) -> SampleSet:
-    """The set of some rows, by its folder's name where it has no other; what was made so before is opened as it is.
+    """The set of some rows in the folder of their pictures, by that folder's name where it has no other; what was made
+    so before is opened as it is.
 
     Raises InputError for a bad row, and what `place` raises.
     """
-    with place(out, how) as done:
+    with place(images.folder, how) as done:
         if done is not None:
             return done
-        return write_set(Incoming(rows), out, name or out.resolve().name, how, skip_bad=skip_bad)
+        return write_set(Incoming(rows, images), name or images.folder.resolve().name, how, skip_bad=skip_bad)
 
 
 def from_set(
@@ -187,21 +190,22 @@ def from_set(
     images: ImageFolder,
     parents: Container[str] | None = None,
     without: Mapping[str, Dropped] | None = None,
+    *,
+    normal: bool = False,
 ) -> Incoming:
-    """Another set, or what of it belongs to some parents; its pictures are copied into `images`. Samples `without`, by
-    their ids, are dropped as it says."""
+    """Another set, or what of it belongs to some parents; its pictures are copied into `images`, as they are or in
+    `normal` form. Samples `without`, by their ids, are dropped as it says."""
     without = without or {}
-    manifest, rows = read_set_manifest(source.folder), _rows(source, images, parents, without)
+    manifest, rows = read_set_manifest(source.folder), _rows(source, images, parents, without, normal=normal)
     parent = manifest.parent if manifest else None
     kept = (item for item in source.dropped() if not parent or parents is None or item.parent in parents)
     before = () if parent or not manifest else stage_counts(source)
     roles = manifest.roles if manifest else {}
-    return Incoming(rows, source.knowledge(), chain(kept, without.values()), parent, before, roles)
+    return Incoming(rows, images, source.knowledge(), chain(kept, without.values()), parent, before, roles)
 
 
 def write_set(
     incoming: Incoming,
-    out: Path,
     name: str,
     made: dict[str, Json],
     *,
@@ -209,16 +213,23 @@ def write_set(
     limit: int | None = None,
     on_row: Callable[[Row], object] = lambda row: None,
 ) -> SampleSet:
-    """Write a set into a place that is held. `on_row` sees every row, bad ones with their problem.
+    """Write a set into the folder of its pictures, a place that is held. `on_row` sees every row, bad ones with their
+    problem.
 
     With `skip_bad` bad rows are listed in rejected.jsonl. Without it all rows are read all the same, and one error
     counts the bad ones by reason: InputError for one, UserError for several. Raises UserError for no sample at all,
     not even one that was dropped.
     """
-    samples, bad = 0, list[Row]()
+    samples, bad, out = 0, list[Row](), incoming.images.folder
     try:
         with SetWriter(
-            out, name, parent=incoming.parent, made=made, stages=incoming.stages, roles=incoming.roles
+            out,
+            name,
+            parent=incoming.parent,
+            made=made,
+            stages=incoming.stages,
+            roles=incoming.roles,
+            images=incoming.images,
         ) as writer:
             for row in incoming.rows:
                 if samples == limit:
@@ -269,7 +280,7 @@ def _add(writer: SetWriter, sample: Sample | None) -> str:
 
 
 def _rows(
-    source: SampleSet, images: ImageFolder, parents: Container[str] | None, without: Container[str]
+    source: SampleSet, images: ImageFolder, parents: Container[str] | None, without: Container[str], *, normal: bool
 ) -> Iterator[Row]:
     for row in source.rows():
         if row.sample is None:
@@ -277,4 +288,4 @@ def _rows(
             continue
         if (parents is not None and row.sample.parent not in parents) or row.sample.id in without:
             continue
-        yield Row.build(row.file, row.line, bring_images, row.sample, source.images, images)
+        yield Row.build(row.file, row.line, bring_images, row.sample, source.images, images, normal=normal)

@@ -83,6 +83,7 @@ def replace_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
     return replace(sample, images=tuple(refs[ref] for ref in sample.images), options=options)
 
 
-def bring_images(sample: Sample, source: ImageFolder, images: ImageFolder) -> Sample:
-    """The sample with its pictures copied from one folder into another. Raises ValueError."""
-    return replace_images(sample, {ref: images.bring(source, ref) for ref in sample.all_images})
+def bring_images(sample: Sample, source: ImageFolder, images: ImageFolder, *, normal: bool = False) -> Sample:
+    """The sample with its pictures copied from one folder into another, as they are or in `normal` form. Raises
+    ValueError."""
+    return replace_images(sample, {ref: images.bring(source, ref, normal=normal) for ref in sample.all_images})

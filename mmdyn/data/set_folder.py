@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from mmdyn.data.files import all_lines, numbered_lines, read_records
-from mmdyn.data.images import ImageFolder
+from mmdyn.data.images import ImageFolder, PictureForm
 from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
 from mmdyn.data.scratch import scratch
 from mmdyn.data.set_frame import set_frame
@@ -66,7 +66,8 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
     seed, hashes); `forms`: by chain, how many of a dynamic set's variants have which task type, where it is not their
     parents'; `strength`: of its variants, by chain, with the chain's role; `stages`: the steps by which the set was
-    made that it was made of (stages.py), in the order of which dropped.jsonl lists what left."""
+    made that it was made of (stages.py), in the order of which dropped.jsonl lists what left; `pictures`: what is known
+    of their form."""
 
     name: str
     counts: dict[str, int]
@@ -78,6 +79,7 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     forms: dict[str, dict[str, int]] = {}
     strength: dict[str, ChainStrength] | UnsetType = UNSET
     stages: tuple[StageCount, ...] | UnsetType = UNSET
+    pictures: PictureForm = PictureForm()
 
     @property
     def roles(self) -> dict[str, Role]:
@@ -145,13 +147,13 @@ class SampleSet(Framed):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.images = ImageFolder(self.folder)
         if not self.folder.exists():
             raise no_such_path(folder)
         check_finished(self.folder)
         if not (self.folder / SAMPLES_FILE).is_file():
             raise InputError(folder, None, f"no {SAMPLES_FILE} in it, so it is no set: give a set folder")
         self._manifest = read_set_manifest(self.folder)
+        self.images = ImageFolder(self.folder, self._manifest.pictures if self._manifest else PictureForm())
 
     @property
     def manifest(self) -> SetManifest:
@@ -346,7 +348,8 @@ class SetWriter:
     """Write a set folder: samples one by one, the manifest last, so that a folder without one is unfinished.
 
     A context manager: leaving it without an error finishes the set (`manifest` is then set), with one leaves no set
-    behind. With `replace` a set that the folder holds stays until then, and is replaced.
+    behind. With `replace` a set that the folder holds stays until then, and is replaced. `images`: the folder that
+    knows the form of the pictures, where others put them there.
     """
 
     def __init__(
@@ -358,12 +361,13 @@ class SetWriter:
         made: dict[str, Json] | None = None,
         stages: tuple[StageCount, ...] = (),
         roles: Mapping[str, Role] | None = None,
+        images: ImageFolder | None = None,
         replace: bool = False,
     ) -> None:
         there = (folder / MANIFEST_FILE).exists() or ((folder / SAMPLES_FILE).exists() and not is_being_written(folder))
         if there and not replace:
             raise UserError(f"{folder} already holds a set: choose another folder, or remove this one")
-        self.folder, self.images = folder, ImageFolder(folder)
+        self.folder, self.images = folder, images or ImageFolder(folder)
         self.manifest: SetManifest | None = None
         self._name, self._parent, self._made, self._stages = name, parent, made or {}, stages or UNSET
         self._roles, self._counts = roles or {}, {"samples": 0}
@@ -442,6 +446,7 @@ class SetWriter:
             forms=forms,
             strength=self._strength.medians(self._roles) or UNSET,
             stages=self._stages,
+            pictures=self.images.form,
         )
         part = self.folder / f"{MANIFEST_FILE}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")
@@ -467,6 +472,17 @@ def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
         return canonical([ref, sha256(images.read(ref))])
     except ValueError as error:
         raise InputError(row.file, row.line, str(error)) from None
+
+
+def unsure_form(sets: Iterable[SampleSet]) -> str:
+    """What to tell a user of sets whose pictures are not known to be in normal form; empty where there are none."""
+    unsure = [one for one in sets if not one.images.form.normal and any(sample.all_images for sample in one)]
+    if not unsure:
+        return ""
+    return (
+        f"pictures of {', '.join(str(one.folder) for one in unsure)} may not be in normal form, so that a model may see"
+        " them otherwise than their variants: `mmdyn data convert SET -o NEW` brings a set into it"
+    )
 
 
 def check_finished(folder: Path) -> None:

@@ -81,8 +81,7 @@ def write_part(
     with place(out, how) as done:
         if done is not None:
             return done
-        incoming = from_set(source, ImageFolder(out), parents())
-        return write_set(incoming, out, name or out.resolve().name, how)
+        return write_set(from_set(source, ImageFolder(out), parents()), name or out.resolve().name, how)
 
 
 def check_fields(source: SampleSet, wanted: Sequence[str], known: set[str]) -> None:

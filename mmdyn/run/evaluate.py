@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from mmdyn.context import NONE, Context
-from mmdyn.data import Given, SampleSet, is_set
+from mmdyn.data import Given, SampleSet, is_set, unsure_form
 from mmdyn.errors import UserError, command_line, no_such_path, unreadable
 from mmdyn.keys import Json, canonical
 from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
@@ -80,6 +81,8 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
             if is_first:
                 _check_limit(job, opened)
             opened += [vary(job, one, job.out) for one in opened]
+        elif is_first and not job.execution.quiet and (unsure := unsure_form(opened)):
+            print(unsure, file=sys.stderr)
         executor.meet(store)
         if not is_first:
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew

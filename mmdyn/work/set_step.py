@@ -25,7 +25,9 @@ from mmdyn.data import (
     WORK,
     Dropped,
     Given,
+    ImageFolder,
     Origin,
+    PictureForm,
     Replies,
     Role,
     SampleSet,
@@ -322,8 +324,9 @@ class _Making(Struct, frozen=True):
         parent = self._origin if self.step.dynamic else None
         stages = () if parent else stage_counts(self.source)
         roles = self.step.roles
+        images = ImageFolder(self.out, PictureForm(self.source.images.form.normal))
         with SetWriter(
-            self.out, self.name, parent=parent, made=self.made, stages=stages, roles=roles, replace=again
+            self.out, self.name, parent=parent, made=self.made, stages=stages, roles=roles, images=images, replace=again
         ) as writer:
             for left in () if parent else self.source.dropped():
                 writer.drop(left)

@@ -22,7 +22,7 @@ from mmdyn.errors import InputError
 def test_bytes_are_kept_as_they_are(tmp_path: Path, format: str, mode: str, suffix: str) -> None:
     buffer = io.BytesIO()
     Image.new(mode, (30, 20)).save(buffer, format)
-    data, images = buffer.getvalue(), ImageFolder(tmp_path)
+    data, images = buffer.getvalue(), ImageFolder(tmp_path, keep_files=True)
     ref = images.put(data)
     assert ref == image_ref(data, suffix) == images.put(data)
     assert (images.read(ref), inspect(data)) == (data, ImageInfo(suffix, 30, 20))

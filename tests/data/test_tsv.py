@@ -176,8 +176,10 @@ def test_what_vlmevalkit_reads_of_a_written_file(tmp_path: Path) -> None:
 
 
 def test_a_tiny_picture_is_not_taken_for_a_reference(tmp_path: Path) -> None:
-    tiny = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==")
-    sample = open_ended(images=(image_ref(tiny, "gif"),))
+    tiny = b"\x89PNG\r\n\x1a\n" + base64.b64decode(
+        "AAAADUlIRFIAAAABAAAAAQEAAAAAN24kXgAAAApJREFUCNdjaAAAAIIAgeIc3rQAAAAASUVORK5CYII="
+    )
+    sample = open_ended(images=(image_ref(tiny),))
     path = written(tmp_path, sample, images=[tiny])
     cell = raw(path)[0]["image"]
     assert len(cell) > 64

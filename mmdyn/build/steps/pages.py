@@ -11,10 +11,11 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.data import IMAGE_SUFFIXES, ImageFolder, Row
+from mmdyn.data import IMAGE_MEDIA_TYPES, ImageFolder, Row
 from mmdyn.errors import InputError, MissingExtra, UserError
 from mmdyn.sample import Sample
 
+_ENDINGS = {f".{suffix}" for suffix in (*IMAGE_MEDIA_TYPES, "jpeg", "tif")}
 NO_ANSWER = "(a page)"
 """What stands in place of an answer: a page asks nothing, and is material for the step `statements`."""
 
@@ -59,7 +60,7 @@ class Pages:
                 yield from self._rows(source.stem, sorted(Path(scratch).glob("*.png")), images)
             return
         files = [source] if source.is_file() else sorted(source.iterdir())
-        files = [file for file in files if file.suffix.lower() in IMAGE_SUFFIXES]
+        files = [file for file in files if file.suffix.lower() in _ENDINGS]
         if not files:
             raise InputError(source, None, "is no PDF, picture or folder of pictures: give one")
         yield from self._rows("", files, images)
@@ -100,12 +101,11 @@ def masked(data: bytes, regions: list[tuple[float, float, float, float]]) -> byt
 
     from PIL import ImageDraw
 
-    from mmdyn.data import open_image
+    from mmdyn.data import open_image, page_of
 
     if not regions:
         return data
-    with open_image(data) as opened:
-        picture = opened.convert("RGB")
+    picture = page_of(open_image(data)).convert("RGB")
     draw, (width, height) = ImageDraw.Draw(picture), picture.size
     for left, top, right, bottom in regions:
         draw.rectangle((left * width, top * height, right * width, bottom * height), fill="white")

@@ -6,17 +6,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
-import struct
-import warnings
 from collections import OrderedDict
 from math import sqrt
 
 import numpy as np
 from msgspec import Struct
-from PIL import Image as Pillow, ImageOps
+from PIL import Image as Pillow
 from PIL.Image import Image, Resampling
 
-from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, open_image
+from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, open_image, page_of
 from mmdyn.errors import InputError
 from mmdyn.models.message import ImagePart, Message
 
@@ -99,8 +97,8 @@ class Pictures:
 
 
 def decode(messages: tuple[Message, ...], max_pixels: int | None) -> tuple[list[Image], str]:
-    """The pictures of messages in the order in which they are read, as RGB and the right way up, and what was done to
-    them ("" for nothing).
+    """The pictures of messages in the order in which they are read, as RGB of what a reader sees on a page, and what
+    was done to them ("" for nothing).
 
     max_pixels: a larger picture is scaled down to so many. Raises InputError where a file is missing, is no picture, or
         is not the one that was asked about.
@@ -109,8 +107,8 @@ def decode(messages: tuple[Message, ...], max_pixels: int | None) -> tuple[list[
     for number, part in enumerate(image_parts(messages), 1):
         data = part.read()
         try:
-            picture = _rgb(_upright(open_image(data)))
-        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            picture = page_of(open_image(data)).convert("RGB")
+        except ValueError as error:
             raise _unreadable(part, error) from None
         if (size := _fitted(picture, max_pixels, None)) != picture.size:
             changed.append(f"picture {number} scaled from {_sizes(picture.size, size)}")
@@ -172,25 +170,3 @@ def _grey(image: Image) -> Image:
     """8 bits of 16, which Pillow would clip."""
     values = np.asarray(image).clip(0, 65535).astype(np.uint32)
     return Pillow.fromarray(((values * 255 + 32767) // 65535).astype(np.uint8))
-
-
-def _upright(picture: Image) -> Image:
-    """As its EXIF orientation says it stands; EXIF that cannot be read says nothing."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ImageOps.exif_transpose(picture)
-    except (SyntaxError, struct.error):
-        return picture
-
-
-def _rgb(picture: Image) -> Image:
-    """What is transparent shows a white page."""
-    if picture.mode.startswith("I"):
-        picture = _grey(picture)
-    if not picture.has_transparency_data:
-        return picture.convert("RGB")
-    layer = picture.convert("RGBA")
-    page = Pillow.new("RGBA", layer.size, "white")
-    page.alpha_composite(layer)
-    return page.convert("RGB")
