@@ -69,9 +69,7 @@ def perturb(
     """
     tools = ToolNames(rewriter, style_backend, judge, votes, *([] if concurrency is None else [concurrency]))
     recipe = Recipe.read(ops, draws, seed, design=_of_factorial(design, factorial), redraws=redraws, tools=tools)
-    source = _standard(open_source(source, Path(out), skip_bad=skip_bad))
-    if not quiet and (unsure := unsure_form([source])):
-        print(unsure, file=sys.stderr)
+    source = _standard(open_source(source, Path(out), skip_bad=skip_bad), quiet=quiet)
     made, waits = recipe.describe()
     only = choose_quota(source, take, seed, limit) if take else None
     made |= {"take": take} if take else {}
@@ -89,9 +87,11 @@ def _of_factorial(design: str, factorial: bool) -> str:
     return design if factorial else ""
 
 
-def _standard(source: SampleSet) -> SampleSet:
+def _standard(source: SampleSet, *, quiet: bool) -> SampleSet:
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
+    if not quiet and (unsure := unsure_form([source])):
+        print(unsure, file=sys.stderr)
     return source
 
 

@@ -176,15 +176,14 @@ def test_what_vlmevalkit_reads_of_a_written_file(tmp_path: Path) -> None:
 
 
 def test_a_tiny_picture_is_not_taken_for_a_reference(tmp_path: Path) -> None:
-    tiny = b"\x89PNG\r\n\x1a\n" + base64.b64decode(
-        "AAAADUlIRFIAAAABAAAAAQEAAAAAN24kXgAAAApJREFUCNdjaAAAAIIAgeIc3rQAAAAASUVORK5CYII="
-    )
-    sample = open_ended(images=(image_ref(tiny),))
-    path = written(tmp_path, sample, images=[tiny])
+    tiny = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==")
+    images, sample = ImageFolder(tmp_path / "set", keep_files=True), open_ended(images=(image_ref(tiny, "gif"),))
+    images.put(tiny)
+    path = written(tmp_path, sample)
     cell = raw(path)[0]["image"]
     assert len(cell) > 64
     assert base64.b64decode(cell) == tiny
-    assert [row.sample for row in read(path)] == [sample]
+    assert [row.sample for row in Tsv().read(path, ImageFolder(tmp_path / "in", keep_files=True))] == [sample]
 
 
 def test_edits_of_a_written_file_are_honoured(tmp_path: Path) -> None:
