@@ -18,6 +18,9 @@ from mmdyn.errors import InputError, MissingExtra, no_such_path
 LONGEST_CELL = 32_767
 """Characters that a cell of a spreadsheet holds; VLMEvalKit loses what is beyond them without a word."""
 
+OUR_COLUMN = "mmdyn"
+"""A TSV that mmdyn wrote has it, and VLMEvalKit carries it along."""
+
 LONGEST_TSV_CELL = 1 << 28
 
 Cells: TypeAlias = dict[str, Any]
@@ -27,7 +30,8 @@ class PredictionRow(Struct, frozen=True):
     """A row: the cells by which its sample is found, and its prediction as text ("" where there is none).
 
     `damage` names what the file has done to the prediction: `formula` (it began with "=" and is read as it was
-    written), `number` (it is a number now, whatever it was), `cut` (it is as long as a cell can be).
+    written), `number` (it is a number now, whatever it was), `cut` (it is as long as a cell can be). `ours`: it is of a
+    TSV that mmdyn wrote, whose index is a place in the set.
     """
 
     line: int
@@ -37,6 +41,7 @@ class PredictionRow(Struct, frozen=True):
     hint: str
     prediction: str
     damage: str = ""
+    ours: bool = False
 
 
 def read_predictions(path: Path) -> list[PredictionRow]:
@@ -67,6 +72,7 @@ def _rows(path: Path, found: Iterable[Cells]) -> Iterator[PredictionRow]:
             _text(cells.get("hint")),
             text,
             "cut" if spreadsheet and len(text) >= LONGEST_CELL else damage if spreadsheet else "",
+            ours=OUR_COLUMN in cells,
         )
 
 

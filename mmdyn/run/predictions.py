@@ -64,10 +64,10 @@ def score_predictions(
 ) -> tuple[RunFolder, list[PredictionTally]]:
     """Score each prediction file against its set and write a run, which `mmdyn report` reads, into `out`.
 
-    A row's sample is the one of its `id`, or else (pandas reads "001" as 1) the one of its `index`, which counts from 1
-    in the set's order; its question must be the sample's. Where rows have a hint, the knowledge beside the question, it
-    is the mode kprag. A set may have several files, each with some of its samples. `model`: how reports name the model;
-    by default what stands before the set's name in the file's. What has no prediction, or a failure string for one, is
+    A row's sample is the one whose id is its `id`, or else its `index`; its question must be the sample's. Where a TSV
+    that mmdyn wrote has a hint, the knowledge beside the question, it is the mode kprag. A set may have several files,
+    each with some of its samples. `model`: how reports name the model; by default what stands before the set's name in
+    the file's. What has no prediction, or a failure string for one, is
     recorded as failed. Raises UserError where a file or set cannot be read, nothing fits, or `out` holds another run.
     """
     out, scorer = Path(out), Scorer(policy)
@@ -103,50 +103,57 @@ def label_of(file: Path, opened: SampleSet) -> str:
 
 
 class _Book:
-    """A file's rows by what their samples are found by. `counts` and `conditions` grow as they are taken.
+    """A file's rows by their samples. `counts` and `conditions` grow as they are matched and scored.
 
     digest (attribute): of the file's bytes.
     """
 
     def __init__(self, file: Path) -> None:
-        rows = read_predictions(file)
+        self._rows = read_predictions(file)
         self.file, self.digest = file, sha256(file.read_bytes())
         self.counts, self.conditions = Counter[str](), set[Condition]()
-        self.hinted = any(row.hint for row in rows)
-        self._by_id, self._by_index = dict[str, PredictionRow](), dict[str, PredictionRow]()
-        for row in rows:
-            kept = self._by_id.setdefault(row.id, row) if row.id else self._by_index.setdefault(row.index, row)
-            if kept is not row:
-                self.counts["twice"] += 1
+        self.hinted = any(row.hint and row.ours for row in self._rows)
+        self._by_sample = dict[str, PredictionRow]()
 
     def match(self, opened: SampleSet) -> None:
-        """Find the rows whose id is no sample's by their index, where a question can tell. Raises UserError where none
-        fits."""
-        known = {sample.id for sample in opened if sample.id in self._by_id}
-        for row in [row for name, row in self._by_id.items() if name not in known and row.question]:
-            if self._by_index.setdefault(row.index, row) is row:
-                del self._by_id[row.id]
-        if not any(self._fitting(number, sample) for number, sample in enumerate(opened, 1)):
-            raise UserError(
-                f"no row of {self.file} is of a sample of {opened.folder}: give the set that it was made of"
-            )
+        """Find every row's sample. Raises UserError where none has one, or most have another question than it."""
+        names, found = _Names(opened), self._by_sample
+        for row in self._rows:
+            if (id := names.find(row)) is None:
+                self.counts["unknown"] += 1
+            elif found.setdefault(id, row) is not row:
+                self.counts["twice"] += 1
+        other = sum(not _fits(found[sample.id], sample) for sample in opened if sample.id in found)
+        if 2 * other > len(found) or not found:
+            told = f"{other} of {len(found)} rows" if other < len(found) else "no row"
+            what = "have another question than their sample" if other < len(found) else "is of a sample"
+            raise UserError(f"{told} of {self.file} {what} of {opened.folder}: give the set that it was made of")
 
-    def _fitting(self, number: int, sample: Sample) -> bool:
-        row = self._by_id.get(sample.id) or self._by_index.get(str(number))
-        return row is not None and _same_text(row.question, sample.question)
-
-    def take(self, number: int, sample: Sample) -> PredictionRow | None:
-        """The row of the `number`-th sample (from 1), once."""
-        row = self._by_id.pop(sample.id, None) or self._by_index.pop(str(number), None)
-        if row is not None and not _same_text(row.question, sample.question):
+    def row_of(self, sample: Sample) -> PredictionRow | None:
+        """The row of a sample, counted where its question is another one."""
+        row = self._by_sample.get(sample.id)
+        if row is not None and not _fits(row, sample):
             self.counts["other"] += 1
             return None
         return row
 
-    @property
-    def left(self) -> int:
-        """How many rows nobody took."""
-        return len(self._by_id) + len(self._by_index)
+
+class _Names:
+    """What rows call a set's samples: by id, as pandas reads it (001 is 1), and by place, where no other asks the same
+    question."""
+
+    def __init__(self, opened: SampleSet) -> None:
+        samples = [(sample.id, _bare(sample.question)) for sample in opened]
+        numbers = Counter(_number(id) for id, _ in samples)
+        self._ids = {_number(id): id for id, _ in samples if numbers[_number(id)] == 1} | {id: id for id, _ in samples}
+        asked = Counter(question for _, question in samples)
+        self._places = {str(place): id for place, (id, question) in enumerate(samples, 1) if asked[question] == 1}
+
+    def find(self, row: PredictionRow) -> str | None:
+        """A row's sample: its `id`, or else its `index`, the benchmark's own number, which is the set's id; of a TSV
+        that mmdyn wrote it is the place, which a question has to confirm."""
+        index = self._ids if not row.ours else self._places if row.question else {}
+        return self._ids.get(row.id) or index.get(row.index)
 
 
 def _score(book: _Book, opened: SampleSet, label: str, identity: dict[str, Json], store: Store, scorer: Scorer) -> None:
@@ -167,12 +174,11 @@ def _score(book: _Book, opened: SampleSet, label: str, identity: dict[str, Json]
         else:
             store.put(RECORD, record.key, canonical(record))
             store.put(score_kind(scorer.name), record.key, canonical(score))
-    book.counts["unknown"] += book.left
 
 
 def _replies(book: _Book, opened: SampleSet) -> Iterator[tuple[Sample, Reply]]:
-    for number, sample in enumerate(opened, 1):
-        row = book.take(number, sample)
+    for sample in opened:
+        row = book.row_of(sample)
         if row is None and book.hinted and not sample.knowledge_points:
             book.counts["skipped"] += 1
             continue
@@ -207,10 +213,20 @@ def as_exported(sample: Sample) -> Sample:
     )
 
 
-def _same_text(cell: str, question: str) -> bool:
-    """White space aside, as far as a spreadsheet's cell goes; a file without questions is believed."""
-    written, wanted = "".join(cell[:LONGEST_CELL].split()), "".join(question[:LONGEST_CELL].split())
-    return not written or written == wanted or (len(cell) >= LONGEST_CELL and wanted.startswith(written[:1000]))
+def _fits(row: PredictionRow, sample: Sample) -> bool:
+    """Whether a row asks a sample's question, which may begin with the benchmark's own hint, white space aside and as
+    far as a spreadsheet's cell goes; a file without questions is believed."""
+    written, wanted = _bare(row.question), _bare(sample.question)
+    cut = len(row.question) >= LONGEST_CELL and wanted.startswith(written[:1000])
+    return not written or wanted in (written, _bare(row.hint + row.question)) or cut
+
+
+def _bare(text: str) -> str:
+    return "".join(text[:LONGEST_CELL].split())
+
+
+def _number(id: str) -> str:
+    return str(int(id)) if id.isascii() and id.isdecimal() else id
 
 
 def _open_each(givens: Sequence[Given], out: Path) -> list[SampleSet]:

@@ -96,11 +96,88 @@ def test_rows_without_prediction_and_rows_of_nobody_are_counted(source: SampleSe
     assert errors == {"a": "", "m": none, "k": "no prediction in row 5", "b": none}
 
 
-def test_without_ids_the_index_counts_in_the_sets_order(source: SampleSet, tmp_path: Path) -> None:
-    rows = [{"index": row["index"], "question": row["question"]} for row in exported(source, tmp_path)]
-    file = predicted(tmp_path / "m_exam.tsv", rows[::-1], ["A", "4", "AC", "B"])
-    run, _ = score_predictions([(file, source)], tmp_path / "run")
+def without(rows: Rows, *columns: str) -> Rows:
+    return [{name: cell for name, cell in row.items() if name not in columns} for row in rows]
+
+
+def test_without_ids_the_index_of_our_own_file_is_the_place_where_a_question_can_tell(tmp_path: Path) -> None:
+    samples = [choice("a"), multi("m", "AC"), blank("k"), choice("b", question="What else?", answer="A")]
+    source = write_set(tmp_path / "exam", samples, "exam")
+    rows, answers = exported(source, tmp_path)[::-1], ["A", "4", "AC", "B"]
+    ours, theirs = without(rows, "id"), without(rows, "id", "mmdyn")
+    run, _ = score_predictions([(predicted(tmp_path / "m_exam.tsv", ours, answers), source)], tmp_path / "run")
     assert {record.sample: record.reply.text for record in run.records()} == {"a": "B", "m": "AC", "k": "4", "b": "A"}
+    for rows in (theirs, without(ours, "question")):
+        with pytest.raises(UserError, match=r"no row of .*m_exam.json is of a sample of .*exam: give the set that"):
+            score_predictions([(predicted(tmp_path / "m_exam.json", rows, answers), source)], tmp_path / "other")
+    alike = write_set(tmp_path / "alike", [choice("a"), multi("m", "AC"), choice("c")], "alike")
+    rows = without(exported(alike, tmp_path), "id")
+    file = predicted(tmp_path / "m_alike.tsv", rows, ["B", "AC", "B"])
+    run, (tally,) = score_predictions([(file, alike)], tmp_path / "alike-run")
+    assert +tally.counts == {"answered": 1, "unknown": 2, "absent": 2}, "two ask the same, so that neither is believed"
+
+
+ALIKE = "Which one is shown?"
+
+
+def benchmark(folder: Path, indexes: list[str], questions: list[str], **more: str) -> SampleSet:
+    """A set of a TSV as VLMEvalKit has it, in which the right answers go round."""
+    cells = {"A": "one", "B": "two", "C": "three", "D": "four", **more}
+    rows = [
+        {"index": index, "question": question, **cells, "answer": "ABCD"[place % 4]}
+        for place, (index, question) in enumerate(zip(indexes, questions, strict=True))
+    ]
+    as_tsv(folder / "MMBench.tsv", rows)
+    return convert(folder / "MMBench.tsv", folder / "MMBench")
+
+
+def told_by(source: SampleSet, folder: Path, indexes: list[Any], kind: str, **more: str) -> Path:
+    """What VLMEvalKit writes of it, all right, in another order."""
+    rows = [
+        {"index": index, "question": sample.question.removeprefix(more.get("hint", "")).strip(), **more,
+         "prediction": str(sample.answer[0])}
+        for index, sample in zip(indexes, source, strict=True)
+    ]  # fmt: skip
+    WRITERS[kind](folder / f"m_MMBench.{kind}", rows[::-1])
+    return folder / f"m_MMBench.{kind}"
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("first", [0, 1, 241])
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_benchmarks_own_index_is_no_place(tmp_path: Path, kind: str, first: int, alike: bool) -> None:
+    indexes = [*range(first, first + 10)]
+    questions = [ALIKE if alike else f"Which is number {number}?" for number in indexes]
+    source = benchmark(tmp_path, [*map(str, indexes)], questions)
+    run, (tally,) = score_predictions([(told_by(source, tmp_path, indexes, kind), source)], tmp_path / "run")
+    assert [record.score and record.score.value for record in run.records()] == [1.0] * 10
+    assert +tally.counts == {"answered": 10}
+
+
+def test_a_benchmarks_hint_is_part_of_its_question_and_no_knowledge(tmp_path: Path) -> None:
+    source = benchmark(tmp_path, ["0", "1"], [ALIKE, ALIKE], hint="Look at the left.")
+    assert source[0].question == f"Look at the left.\n{ALIKE}"
+    file = told_by(source, tmp_path, [0, 1], "xlsx", hint="Look at the left.")
+    run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
+    assert {record.condition.mode for record in run.records()} == {"standard"} and tally.counts["answered"] == 2
+
+
+def test_an_index_that_pandas_read_as_a_number_is_the_one_id_that_it_can_mean(tmp_path: Path) -> None:
+    source = benchmark(tmp_path, ["001", "010", "100"], [ALIKE] * 3)
+    run, _ = score_predictions([(told_by(source, tmp_path, [1, 10, 100], "xlsx"), source)], tmp_path / "run")
+    assert [record.score and record.score.value for record in run.records()] == [1.0] * 3
+    two = write_set(tmp_path / "two", [choice("01"), choice("1", answer="A"), choice("001")], "two")
+    file = predicted(tmp_path / "m_two.json", [{"index": 1}, {"index": "001"}], ["A", "B"])
+    run, _ = score_predictions([(file, two)], tmp_path / "second")
+    assert {record.sample: record.reply.text for record in run.records()} == {"01": "", "1": "A", "001": "B"}
+
+
+def test_rows_of_another_order_are_refused_though_some_fit_by_chance(tmp_path: Path) -> None:
+    questions = [ALIKE if number % 5 == 0 else f"Which is number {number}?" for number in range(20)]
+    source = benchmark(tmp_path, [*map(str, range(20))], questions)
+    file = told_by(source, tmp_path, [*range(5, 20), *range(5)], "json")
+    with pytest.raises(UserError, match=r"16 of 20 rows of .*json have another question than their sample of .*MMB"):
+        score_predictions([(file, source)], tmp_path / "run")
 
 
 def test_a_set_may_come_back_in_several_files(source: SampleSet, tmp_path: Path) -> None:
