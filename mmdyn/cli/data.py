@@ -234,6 +234,24 @@ def sample_command(
         click.echo(f"{balance}: {_shares(done.before)} before, {_shares(done.after)} after")
 
 
+@command.command("join")
+@click.argument("sets", metavar="SET...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=OutPath())
+@click.option("--name")
+def join_command(sets: tuple[Path, ...], out: Path, name: str | None) -> None:
+    """Make one set of several, with their pictures and texts of knowledge.
+
+    An id or a group that several sets have gets its set's name before it: exam/q1. What a set dropped is listed in that
+    set alone.
+    \f
+    out: The new set's folder.
+    name: The new set's name. [default: the folder's]
+    """
+    from mmdyn.data import join
+
+    click.echo(f"{out}: {len(join(sets, out, name))} samples of {len(sets)} sets")
+
+
 @command.command("audit", gone={"--number": "write --limit"})
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=OutPath())

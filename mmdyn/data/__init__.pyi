@@ -29,6 +29,7 @@ from .images import (
     open_image as open_image,
     read_inside as read_inside,
 )
+from .join_sets import join as join
 from .load_set import Given as Given, is_kept as is_kept, is_samples as is_samples, is_set as is_set, load as load
 from .make_set import fingerprint as fingerprint, made as made, write_rows as write_rows, write_without as write_without
 from .normal_form import encode_png as encode_png, page_of as page_of
