@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from msgspec import Struct
 from kprag.taxonomy import Node
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models import Embedder, Message, SyncModelClient, TextPart, ask_until_usable, open_model
+from mmdyn.models import Embedder, Message, SyncModelClient, TextPart, ask_and_wait, open_model
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Language
 
@@ -126,12 +125,9 @@ class ModelReranker(Reranker):
                 raise ValueError(f"{wrong[0]} is the number of no point")
             return [number - 1 for number in dict.fromkeys(numbers)]
 
-        async def ask(messages: tuple[Message, ...], nonce: int) -> str:
-            return self._client.ask(messages, nonce)
-
         prompt = Message("user", (TextPart(text),))
         try:
-            return asyncio.run(ask_until_usable(ask, self._client.label, prompt, language, read))
+            return ask_and_wait(self._client, prompt, language, read)
         except NotNow as error:
             raise UserError(f"{error}; replies are kept, so the same command goes on from there") from None
         except ValueError:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -44,6 +46,7 @@ def commands(verbose: bool) -> None:
 
 def main() -> None:
     """Run a command; a user's mistake ends in one sentence and the exit status of the error's kind."""
+    sys.unraisablehook = _interrupt_again
     try:
         sys.exit(commands.main(standalone_mode=False, prog_name="mmdyn"))  # what ctx.exit(status) was told is returned
     except click.ClickException as error:
@@ -67,3 +70,18 @@ def main() -> None:
         )  # a further one ends the process while it tidies up, without a word
         print("mmdyn: interrupted; what was done is saved, the same command goes on from here", file=sys.stderr)
         sys.exit(130)
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Python drops what is raised within a callback, such as that of a weak reference, even an interrupt: then the
+    command would go on. The same interrupt comes again when the callback has ended."""
+    if lost.exc_type is KeyboardInterrupt:
+        _thread.start_new_thread(_interrupt_soon, ())  # takes none of the locks that the callback may have come upon
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _interrupt_soon() -> None:
+    time.sleep(0.1)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:  # else the command is ending already
+        os.kill(os.getpid(), signal.SIGINT)

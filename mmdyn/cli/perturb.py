@@ -26,7 +26,7 @@ def _groups() -> Groups:
 @click.option("--judge", metavar="MODEL", callback=not_empty)
 @number_option("--votes", "N")
 @number_option("--redraws", "R", default=3, least=0)
-@number_option("--concurrency", "N")
+@number_option("--concurrency", "N", default=None)
 @limit_option("limit")
 @click.option("--executor", metavar="ray,…", default="local")
 @click.option("--name", metavar="NAME")

@@ -45,15 +45,15 @@ def same_algebra(given: str, gold: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _shown(given: str, gold: str) -> bool:
-    worker = _IDLE.get()
+    worker, verdict = _IDLE.get(), None
     try:
         worker = worker or _start()
         verdict = _ask(worker, given, gold)
-        if verdict is None:
+    finally:
+        if worker and verdict is None:  # nor may an interrupted one's answer pass for that to the next pair
             worker.kill()
             worker.communicate()
             worker = _start()  # at once, so that the next pair need not wait for its imports
-    finally:
         _IDLE.put(worker)
     return verdict is True
 
@@ -66,6 +66,7 @@ def _ask(worker: Popen[str], given: str, gold: str) -> bool | None:
     """The verdict; None where the worker ended without one. Raises MmdynError where it never came to its first pair."""
     assert worker.stdin and worker.stdout
     timer = threading.Timer(_SILENT, worker.kill)
+    timer.daemon = True
     timer.start()
     try:
         print(json.dumps([given, gold]), file=worker.stdin, flush=True)

@@ -15,6 +15,7 @@ from mmdyn.models.cache import open_cache
 from mmdyn.models.message import Message
 from mmdyn.models.model import open_model
 from mmdyn.models.structured_retry import text_of
+from mmdyn.work import wait_for
 
 T = TypeVar("T")
 
@@ -66,7 +67,7 @@ class SyncModelClient:
         """
         asking = self._submit(self._asker.ask(messages, nonce if self.varies else 0))
         try:
-            reply = asking.result()
+            reply = wait_for(asking)
         except CancelledError:
             raise ModelError(f"{self.label} was closed") from None
         return text_of(self.label, reply)

@@ -5,7 +5,11 @@ from .batches import (
     give_memory_back as give_memory_back,
     is_out_of_memory as is_out_of_memory,
 )
-from .interrupts import interrupts_deferred as interrupts_deferred, run_to_the_end as run_to_the_end
+from .interrupts import (
+    interrupts_deferred as interrupts_deferred,
+    run_to_the_end as run_to_the_end,
+    wait_for as wait_for,
+)
 from .progress import ProgressBar as ProgressBar
 from .ranks import Ranks as Ranks
 from .ray_cluster import RayConfig as RayConfig, open_ray as open_ray, room_for as room_for

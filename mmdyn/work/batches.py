@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar, cast
 from msgspec import Struct
 
 from mmdyn.errors import ModelError, NotNow
+from mmdyn.work.interrupts import interrupts_deferred, wait_for
 
 K = TypeVar("K", bound=Hashable)
 J = TypeVar("J")
@@ -90,12 +91,12 @@ class Batches(Generic[K, J, A]):
 
         Raises what `run` raised, NotNow where it did not fit into memory, and ModelError where the batches were closed.
         """
-        return self.submit(key, job).result()
+        return wait_for(self.submit(key, job))
 
     def submit(self, key: K, job: J) -> Future[A]:
         """The same without waiting: what `ask` would give or raise is the future's. A job cancelled before its turn is
         left out."""
-        with self._changed:
+        with interrupts_deferred(), self._changed:
             waiting = _Waiting(job, Future[A](), time.monotonic(), self._turn)
             if self._closed:
                 raise ModelError(CLOSED)

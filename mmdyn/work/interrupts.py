@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent import futures
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
@@ -104,7 +104,7 @@ def _in_a_loop() -> bool:
 @contextmanager
 def _handled(handler: Callable[[int, FrameType | None], None], nested: bool) -> Iterator[None]:
     """Interrupts go to the handler; not where this process does not take them, or somebody else's handler does, unless
-    that is the one of the loop that is held up meanwhile (`nested`)."""
+    that is one whose turn comes later (`nested`), such as that of a loop that is held up meanwhile."""
     before = signal.getsignal(signal.SIGINT)
     theirs = before is not signal.default_int_handler and not (nested and callable(before))
     if theirs or threading.current_thread() is not threading.main_thread():
@@ -119,16 +119,24 @@ def _handled(handler: Callable[[int, FrameType | None], None], nested: bool) -> 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """An interrupt that comes within the block is raised at its end; for libraries that swallow it half way through a
-    start."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    """An interrupt that comes within the block is raised at its end; for short blocks whose code does not bear it.
+
+    Some libraries swallow it half way through a start. And Python raises it between taking one of the locks of
+    `threading` and the block that would release it: what other threads need may then be held for good, and the process
+    waits for them when it ends.
+    """
     came = list[int]()
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
+    with _handled(lambda number, _: came.append(number), nested=True):
         yield
-    finally:
-        signal.signal(signal.SIGINT, before)
     if came:
         raise KeyboardInterrupt
+
+
+def wait_for(future: Future[T]) -> T:
+    """What a future gives or raises. An interrupt ends the waiting, and leaves nothing of the future's locked."""
+    while threading.current_thread() is threading.main_thread():
+        with interrupts_deferred():
+            ended = futures.wait([future], NOTICED_SECONDS).done
+        if ended:
+            break
+    return future.result()

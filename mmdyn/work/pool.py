@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 import msgspec
 
 from mmdyn.errors import MmdynError, UserError
-from mmdyn.work.interrupts import NOTICED_SECONDS
+from mmdyn.work.interrupts import NOTICED_SECONDS, interrupts_deferred
 from mmdyn.work.store import Store
 
 Job = tuple[str, bytes]
@@ -112,12 +112,14 @@ def _in_threads(jobs: Iterator[Job], make: Callable[[], Work], count: int) -> Ge
 
     def begin(most: int) -> None:
         for key, payload in islice(jobs, most):
-            doing[pool.submit(work, payload)] = key
+            with interrupts_deferred():
+                doing[pool.submit(work, payload)] = key
 
     try:
         begin(2 * count)
         while doing:
-            done, _ = futures.wait(doing, NOTICED_SECONDS, return_when=futures.FIRST_COMPLETED)
+            with interrupts_deferred():
+                done, _ = futures.wait(doing, NOTICED_SECONDS, return_when=futures.FIRST_COMPLETED)
             ended = [(doing.pop(future), future) for future in done]
             yield from ((key, future.result()) for key, future in ended if future.exception() is None)
             for _, future in ended:

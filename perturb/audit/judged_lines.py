@@ -10,6 +10,7 @@ from typing import TypeVar
 from mmdyn.data import JsonRow, read_json_rows
 from mmdyn.errors import InputError
 from mmdyn.sample import Verdict
+from mmdyn.work import interrupts_deferred, wait_for
 from perturb.judge._judge import Case, VariantJudge, case_of
 
 T = TypeVar("T")
@@ -54,13 +55,14 @@ def in_order(function: Callable[[T], U], items: Iterable[T], concurrency: int) -
     under_way = deque[tuple[T, Future[U]]]()
     try:
         for item in items:
-            under_way.append((item, pool.submit(function, item)))
+            with interrupts_deferred():
+                under_way.append((item, pool.submit(function, item)))
             if len(under_way) > 2 * concurrency:
                 first, future = under_way.popleft()
-                yield first, future.result()
+                yield first, wait_for(future)
         while under_way:
             first, future = under_way.popleft()
-            yield first, future.result()
+            yield first, wait_for(future)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

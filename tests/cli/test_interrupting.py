@@ -152,3 +152,28 @@ def test_a_disk_that_fills_up_is_one_sentence_and_the_rest_follows_later(tmp_pat
     _, err = again.communicate(timeout=240)
     assert again.returncode == 0, err
     assert answered(tmp_path) == 100 and server.stats.total - 100 <= 2 * 32
+
+
+LOST = """
+import signal, weakref
+from mmdyn import cli
+
+class Thing: ...
+
+@cli.commands.command()
+def waits():
+    thing = Thing()
+    seen = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+    del thing
+    print("the interrupt did not get out of the callback", flush=True)
+    signal.pause()
+
+cli.Commands.get_command = lambda group, context, name: waits
+cli.main()
+"""
+
+
+def test_an_interrupt_that_strikes_in_a_callback_is_not_lost(tmp_path: Path) -> None:
+    out, err = (process := popen(tmp_path, sys.executable, "-c", LOST, "waits")).communicate(timeout=240)
+    assert process.returncode == 130 and out == "the interrupt did not get out of the callback\n"
+    assert err == f"\n{GOES_ON}\n"

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,6 +42,17 @@ def test_a_hostile_formula_costs_a_second_once() -> None:
     began = time.perf_counter()
     assert not same(HOSTILE, "x")
     assert time.perf_counter() - began < 0.5  # the verdict is remembered
+
+
+def test_an_interrupted_pair_leaves_the_next_one_no_answer_and_the_process_no_thread() -> None:
+    assert same("\\int_0^1 x^5 dx", "1/6")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        same(HOSTILE.replace("sin", "cos"), "x")
+    signal.signal(signal.SIGINT, before)
+    assert all(thread.daemon for thread in threading.enumerate() if isinstance(thread, threading.Timer))
+    assert same("\\int_0^1 x^6 dx", "1/7")
 
 
 def workers() -> list[int]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from making_bases import SHAPES
-from serving import bare_environment as bare_environment, scripted
+from serving import bare_environment as bare_environment, scripted, serve, wait_until
 
 from kprag import Node, Reranker, open_reranker
 from kprag.retrieval import rerank as module
@@ -128,3 +131,14 @@ def test_a_cross_encoder_that_cannot_be_had_is_told(
         (folder / "config.json").write_text(json.dumps({"model_type": "nothing"}))
     with pytest.raises(UserError, match=r"cannot be loaded \(.*\): give a folder that holds"):
         CrossEncoder(str(folder))
+
+
+def test_one_interrupt_ends_the_waiting_for_a_model() -> None:
+    with serve(latency=600) as server:
+        asks = "import sys; from kprag import Node; from kprag.retrieval.rerank import ModelReranker"
+        asks += "; ModelReranker(sys.argv[1]).order('question', [Node('p', 'name')])"
+        command = [sys.executable, "-c", asks, f"openai:m,base_url={server.url}"]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: server.stats.total, process)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=240)[1].endswith("KeyboardInterrupt\n")

@@ -172,13 +172,13 @@ def test_the_judge_looks_at_pictures_without_their_noise(tmp_path: Path) -> None
 
 
 def test_interrupted_while_a_judge_is_waited_for(tmp_path: Path) -> None:
-    source = write_set(tmp_path / "source", [choice(f"q{n}") for n in range(60)])
+    source = write_set(tmp_path / "source", [choice(f"q{n}", question=f"What is {n} + 1?") for n in range(60)])
     out = tmp_path / "out"
     with serve(reply=str(script(tmp_path, says(True))), latency=600) as server:
         judge = f"openai:m,base_url={server.url}"
         command = [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "-o", str(out), "--ops", "shuffle"]
         process = subprocess.Popen([*command, "--judge", judge], stderr=subprocess.PIPE, text=True)
-        wait_until(lambda: server.stats.total, process)
+        wait_until(lambda: server.stats.in_flight == 32, process)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=240)[1]
     assert process.returncode == 130, said

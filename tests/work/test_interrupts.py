@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
-from mmdyn.work import interrupts_deferred, run_to_the_end
+from mmdyn.work import interrupts_deferred, run_to_the_end, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +79,8 @@ def test_a_process_that_ignores_interrupts_goes_on_ignoring_them() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     assert run_to_the_end(undisturbed()) == "done"
+    with interrupts_deferred():
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_an_interrupt_before_it_begins_ends_it_when_it_begins() -> None:
@@ -152,3 +158,78 @@ def test_another_thread_may_use_it_too() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+def test_waiting_ends_with_an_interrupt_an_answer_or_an_error() -> None:
+    future = Future[int]()
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()  # in another thread: nothing wakes this one
+    with pytest.raises(KeyboardInterrupt):
+        wait_for(future)
+    threading.Timer(0.2, future.set_result, [7]).start()
+    assert wait_for(future) == 7
+    failed = Future[int]()
+    failed.set_exception(ValueError("its own"))
+    with pytest.raises(ValueError, match="its own"):
+        wait_for(failed)
+
+
+STRUCK = """
+import concurrent.futures._base as base, signal, sys, threading
+from pathlib import Path
+from perturb.audit.judged_lines import in_order
+from mmdyn.work import Batches, Store
+from mmdyn.work.pool import run_jobs
+
+MOMENTS = {
+    "between two locks": (base._AcquireFutures.__enter__.__code__, "line"),
+    "after a lock was taken": (threading.Condition.__enter__.__code__, "return"),
+}
+code, event = MOMENTS[sys.argv[2]]
+left, let = int(sys.argv[3]), threading.Event()
+
+def within(frame, what, value):
+    global left
+    left -= what == event
+    if left == 0:
+        sys.settrace(None)
+        signal.raise_signal(signal.SIGINT)
+    return within
+
+def work(job):
+    let.wait()
+    return job
+
+def jobs():
+    with Store(Path(sys.argv[4])) as store:
+        given = ((str(number), b"") for number in range(8))
+        run_jobs(given, lambda: work, store, "kind", workers=1, threads=4, advance=lambda: None)
+
+def lines():
+    list(in_order(work, range(20), 4))
+
+def batches():
+    made = Batches(lambda key, jobs: [work(job) for job in jobs], lambda key: 4)
+    try:
+        made.ask("key", "job")
+    finally:
+        let.set()
+        made.close()
+
+sys.settrace(lambda frame, what, value: within if frame.f_code is code else None)
+try:
+    {"jobs": jobs, "lines": lines, "batches": batches}[sys.argv[1]]()
+finally:
+    let.set()
+"""
+
+
+@pytest.mark.parametrize(("how", "moment", "number"), [
+    ("jobs", "between two locks", 5), ("lines", "after a lock was taken", 12), ("batches", "after a lock was taken", 2),
+])  # fmt: skip
+def test_an_interrupt_while_locks_are_taken_leaves_no_thread_that_waits_for_them(
+    how: str, moment: str, number: int, tmp_path: Path
+) -> None:
+    """At places of Python's own code where it looks for signals."""
+    command = [sys.executable, "-c", STRUCK, how, moment, str(number), str(tmp_path / "store")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert ended.stderr.endswith("KeyboardInterrupt\n") and "release unlocked" not in ended.stderr
