@@ -75,7 +75,7 @@ def _times(number: Number, factor: Fraction) -> Number:
 
 
 def _close(given: Number, gold: Number, tolerance: float | None) -> bool | None:
-    """Do two bare numbers meet? None where `given` is gold rounded, but neither gold's own print asks for that, nor
+    """Do two bare numbers meet? None where `given` is gold rounded or cut off, but neither gold's own print asks for that, nor
     does `given` show by its digits that gold, which has no finite decimals, was computed."""
     off = abs(given.value - gold.value)
     if tolerance is not None:
@@ -86,7 +86,7 @@ def _close(given: Number, gold: Number, tolerance: float | None) -> bool | None:
     if off <= max(noise, _rounding(gold), computed):
         return True
     last_digit = given.step or Fraction(1, 100 if given.unit == "%" else 10**9)
-    return None if off <= last_digit / 2 else False
+    return None if off < last_digit else False
 
 
 def _rounding(number: Number) -> Fraction:

@@ -57,5 +57,7 @@ def nothing(response: Response) -> Extraction:
     """No answer: the model declined, was cut off while reasoning, said nothing, or nothing that could be read."""
     if response.declined and not response.cut_off:
         return Extraction(None, "refused", "refused")
-    rule = "cut_off" if response.cut_off or response.truncated else "none" if response.flat.strip() else "empty"
+    thought = response.offset and not response.truncated
+    rule = "cut_off" if response.cut_off or response.truncated else "empty"
+    rule = "none" if rule == "empty" and (response.flat.strip() or thought) else rule
     return Extraction(None, "unparsed", rule)

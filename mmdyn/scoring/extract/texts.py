@@ -104,5 +104,6 @@ def _unannounced(response: Response) -> tuple[int, int, str] | None:
     value = None if item else last_value(text, start, end) or few
     if not value or not meant(response, value[0]):
         return None
-    whole = not text[:start].strip(EDGES) and end - start <= _LONGEST_SENTENCE
+    whole = not text[:start].strip(EDGES) and value[0] - start <= _LONGEST_SENTENCE
+    whole = whole and not any(map(str.isdigit, text[start : value[0]]))
     return (*value, "stated" if whole and read_number(text[slice(*value)]) else "last_value")
