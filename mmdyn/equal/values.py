@@ -75,8 +75,11 @@ def _times(number: Number, factor: Fraction) -> Number:
 
 
 def _close(given: Number, gold: Number, tolerance: float | None) -> bool | None:
-    """Do two bare numbers meet? None where `given` is gold rounded or cut off, but neither gold's own print asks for that, nor
-    does `given` show by its digits that gold, which has no finite decimals, was computed."""
+    """Do two bare numbers meet?
+
+    None where `given` is gold rounded or cut off, but neither gold's own print asks for that, nor does `given` show by
+    its digits that gold, which has no finite decimals, was computed.
+    """
     off = abs(given.value - gold.value)
     if tolerance is not None:
         return off <= Fraction(tolerance) * abs(gold.value)

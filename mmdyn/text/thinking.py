@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_NAMES = "think|thinking|thought|reasoning|reflection|scratchpad|seed:think"
+_NAMES = "(?i:think|thinking|thought|reasoning|reflection|scratchpad|seed:think)"
 _MARKS = (
     (rf"<(?:{_NAMES})>", rf"</(?:{_NAMES})>"),
     (rf"◁(?:{_NAMES})▷", rf"◁/(?:{_NAMES})▷"),
@@ -14,12 +14,12 @@ _MARKS = (
     (r"<\|channel\|>(?:analysis|commentary)[^<\n]{0,40}<\|message\|>", r"<\|channel\|>final<\|message\|>"),
     (r"\Aanalysis(?=[A-Z])", "assistantfinal"),  # the same where the server has left out the tokens
 )
-"""What begins a thought and what ends it."""
+"""What begins a thought and what ends it. The last line's marks are looked for only where both may be."""
 
-_MARK = re.compile(
-    "|".join(f"(?P<{name}>{'|'.join(pair[at] for pair in _MARKS)})" for at, name in enumerate(("begins", "ends"))), re.I
-)
-_FIRSTS = ("<", "◁", "[THINK", "analysis", "assistantfinal")
+_MARK = re.compile("|".join(mark for pair in _MARKS[:-1] for mark in pair))
+"""Each begins with a character of its own, which is quick to look for."""
+_BARE_MARK = re.compile("|".join(mark for pair in _MARKS for mark in pair))
+_BEGINS = re.compile("|".join(begins for begins, _ in _MARKS))
 
 
 class Thinking(NamedTuple):
@@ -36,15 +36,14 @@ def find_answer(text: str) -> Thinking:
 
     A text that only ends a thought was begun by the model's own template. The time is linear in the length.
     """
-    if not any(first in text for first in _FIRSTS):
-        return Thinking(0, len(text), False)
     said, at, thinks = list[tuple[int, int]](), 0, False
-    for mark in _MARK.finditer(text):
-        if not mark["begins"]:
+    for mark in _marks(text).finditer(text):
+        begins = _BEGINS.match(text, mark.start()) is not None
+        if not begins:
             said = said if thinks else []
         elif not thinks:
             said.append((at, mark.start()))
-        at, thinks = mark.end(), bool(mark["begins"])
+        at, thinks = mark.end(), begins
     answers = [place for place in said if text[slice(*place)].strip()]
     if not thinks and (text[at:].strip() or not answers):
         return Thinking(at, len(text), False)
@@ -56,10 +55,15 @@ def split_thinking(text: str) -> tuple[str, str]:
 
     A thought that never ends leaves no answer.
     """
-    first = _MARK.search(text)
-    if not first or (first["begins"] and text[: first.start()].strip()):
+    marks = _marks(text)
+    first = marks.search(text)
+    if not first or (_BEGINS.match(first[0]) and text[: first.start()].strip()):
         return "", text
     start, end, unended = find_answer(text)
     if unended:
-        return _MARK.sub("", text).strip(), ""
-    return _MARK.sub("", text[:start] + text[end:]).strip(), text[start:end].lstrip()
+        return marks.sub("", text).strip(), ""
+    return marks.sub("", text[:start] + text[end:]).strip(), text[start:end].lstrip()
+
+
+def _marks(text: str) -> re.Pattern[str]:
+    return _BARE_MARK if text.startswith("analysis") or "assistantfinal" in text else _MARK

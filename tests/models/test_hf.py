@@ -244,7 +244,10 @@ async def test_a_picture_that_cannot_be_read_is_named(made: Callable[[str], Path
     for part, says in (
         (ImagePart(tmp_path / "gone.png", ""), "cannot be read (No such file or directory): put the picture back"),
         (ImagePart(good.path, "0" * 64), "the picture was changed while it was in use: run the same command again"),
-        (ImagePart(tmp_path / "broken.png", sha256(cut)), "cannot be read (image file is truncated): put the picture"),
+        (
+            ImagePart(tmp_path / "broken.png", sha256(cut)),
+            "the picture is broken or cut off (image file is truncated): replace the file",
+        ),
     ):
         with pytest.raises(InputError) as error:
             await model.ask((user(part, "?"),))

@@ -186,7 +186,7 @@ class _Reply(Struct, frozen=True, gc=False):
         """The label of the option whose text stands beside labels."""
         end = self.response.flat.find("\n", picks.end)
         beside = _BESIDE.match(self.response.text, picks.end, len(self.response.text) if end < 0 else end)
-        return self.options.exact((beside[1] or beside[2]).strip(_QUOTES)) if beside else None
+        return self.options.written((beside[1] or beside[2]).strip(f"{_QUOTES}.。")) if beside else None
 
     def taken_back(self, picks: Picks) -> bool:
         """Is the answer taken back behind it, or a label of it called wrong: "D. …, so D is wrong"?"""

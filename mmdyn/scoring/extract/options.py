@@ -26,6 +26,11 @@ class OptionTexts:
         fits = self._folded.get(fold(text), [])
         return fits[0] if len(fits) == 1 else None
 
+    def written(self, text: str) -> str | None:
+        """The label of the one option whose text this is, letter by letter but for their case."""
+        fits = [label for label, written in self._texts if written.strip(" .。").lower() == text.lower()]
+        return fits[0] if len(fits) == 1 else None
+
     def led(self, text: str) -> str | None:
         """The label that a text begins with, if all that follows is that option's text ("A Paris")."""
         led = None if len(text) > _LONGEST else _LEADING.match(text)
