@@ -19,6 +19,7 @@ _MARKS = (
 _MARK = re.compile("|".join(mark for pair in _MARKS[:-1] for mark in pair))
 """Each begins with a character of its own, which is quick to look for."""
 _BARE_MARK = re.compile("|".join(mark for pair in _MARKS for mark in pair))
+_FIRSTS = ("<", "◁", "[THINK", "analysis", "assistantfinal")
 _BEGINS = re.compile("|".join(begins for begins, _ in _MARKS))
 
 
@@ -36,6 +37,8 @@ def find_answer(text: str) -> Thinking:
 
     A text that only ends a thought was begun by the model's own template. The time is linear in the length.
     """
+    if not any(map(text.__contains__, _FIRSTS)):
+        return Thinking(0, len(text), False)
     said, at, thinks = list[tuple[int, int]](), 0, False
     for mark in _marks(text).finditer(text):
         begins = _BEGINS.match(text, mark.start()) is not None
