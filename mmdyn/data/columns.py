@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from decimal import Decimal
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from mmdyn.data.formats._cells import (
-    lettered_options,
+    OPTION_LETTERS,
     read_answer,
     read_language,
     read_list_cell,
     read_listed_labels,
+    read_number,
     read_task_type,
 )
+from mmdyn.data.images import is_picture, is_picture_name
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import Json
-from mmdyn.sample import Answer, ImageRef, Option, Sample, TaskType
+from mmdyn.sample import CHOICE_TYPES, Answer, ImageRef, Option, Sample, TaskType
+from mmdyn.text import read_labels, read_options, split_options
 
 OR_A_VALUE = ("language", "task_type")
 """Keys that take the value itself where no column is called so."""
 
-ANSWERS = ("answer_index", "answer_text", "answer_letter", "answer")
+ANSWERS = ("answer_index", "answer_number", "answer_text", "answer_letter", "answer")
 """Keys of the answer; the first that a row fills is read."""
 
-KEYS = ("question", *ANSWERS, "options", "image", "caption", "id", *OR_A_VALUE, "explanation", "group", "knowledge")
-FIELD = "field."
+KEYS = (
+    "question",
+    *ANSWERS,
+    "options",
+    "image",
+    "caption",
+    "id",
+    *OR_A_VALUE,
+    "explanation",
+    "group",
+    "knowledge",
+    "ignore",
+)
+FIELD, META = "field.", "meta."
+
+_LABEL, _WORDS = ("label", "key", "letter", "id"), ("text", "value", "content", "option")
+"""What the label and the words of an option are called where it is an object."""
+
+_LINK = re.compile(r"!\[[^\]\n]*\]\(|<img\s", re.IGNORECASE)
 
 
 def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
     """Raise UserError for a key that no mapping has, and where the question or the answer is no column of a row."""
     for key in columns:
-        if key not in KEYS and not key.startswith(FIELD):
-            known = ", ".join((*KEYS, FIELD + "NAME"))
+        if key not in KEYS and not key.startswith((FIELD, META)):
+            known = ", ".join((*KEYS, FIELD + "NAME", META + "NAME"))
             raise UserError(f"there is no {key!r} to map{did_you_mean(key, KEYS)}: use {known}")
     if "question" not in columns or not {*ANSWERS} & columns.keys():
         raise UserError(f"the mapping lacks question=COLUMN or answer=COLUMN: the columns are {', '.join(row)}")
@@ -62,34 +87,43 @@ def sample_of_columns(
 ) -> Sample:
     """The sample of what a row holds; without an id it is called by the row's number.
 
-    `answer_index` is the number of the right option, from 0, `answer_text` its text, `answer_letter` its letter or the
-    letters of several; an `answer` is any of these, and refused where it may be two of them. Several right options make
-    a multi_select. Without options a bool is true_false, a number one blank, a list what is accepted for it (of lists,
-    the blanks), and a text open_ended. Raises ValueError.
+    `answer_index` is the number of the right option, from 0, `answer_number` from 1, `answer_text` its text,
+    `answer_letter` its letter or the letters of several; an `answer` is any of the first, the third and the fourth, and
+    refused where it may be two of them. Several right options make a multi_select. Where no column holds options and
+    the answer is letters, they may stand at the question's end. Without options a bool is true_false, a number one
+    blank, a list what is accepted for it (of lists, the blanks), and a text open_ended. Raises ValueError.
     """
-    texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in given.items() if key != "image"}
-    options = lettered_options(_option_texts(given.get("options", [])))
-    kind = read_task_type(texts["task_type"]) if texts.get("task_type") else None
-    how = next((key for key in ANSWERS if texts.get(key)), "answer")
-    parts = given.get(how, [None])
-    kind, answer = _answer(parts if len(parts) > 1 else parts[0], kind, options, how)
-    images = tuple(put(value) for value in _flat(given.get("image", [])) if value)
+    plain = {key: parts for key, parts in given.items() if key not in ("image", "options") and not key.startswith(META)}
+    how = next((key for key in ANSWERS if any(part not in (None, "") for part in given.get(key, []))), "answer")
+    value = given[how][0] if len(given.get(how, ())) == 1 else given.get(how)
+    texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in plain.items() if key != "ignore"}
+    kind, question = read_task_type(texts["task_type"]) if texts.get("task_type") else None, texts["question"]
+    options, names, mended = _options(given.get("options", []), put)
+    if not options and (kind in CHOICE_TYPES or (kind is None and read_labels(texts.get(how, ""), OPTION_LETTERS[:8]))):
+        question, options, mended = split_options(question, 2)
+    if any(_LINK.search(text) for text in (question, *[option.text for option in options])):
+        raise ValueError("the question links to a picture in its text: name pictures in a column, and map image=COLUMN")
+    kind, answer = _answer(value, kind, options, names, how)
+    images = tuple(put(value) for value in _flat([*map(_listed, _flat(given.get("image", [])))]) if value)
     captions: list[Json] = [*map(_text, _flat(given.get("caption", [])))]
-    named = {key.removeprefix(FIELD): parts[0] for key, parts in given.items() if key.startswith(FIELD)}
-    fields = {name: _plain(value) if type(value) in (int, float) else _text(value) for name, value in named.items()}
+    fields = {key.removeprefix(FIELD): _field(parts[0]) for key, parts in given.items() if key.startswith(FIELD)}
+    meta: dict[str, Json] = {
+        key.removeprefix(META): _json(parts[0]) for key, parts in given.items() if key.startswith(META)
+    }
+    meta |= {"caption": captions if any(captions) else None, "mended": [*mended]}
     return Sample(
         id=sample_id(set_name, texts.get("id") or str(number)),
-        question=texts["question"],
+        question=question,
         task_type=kind,
         answer=answer,
-        language=read_language(texts.get("language", ""), texts["question"]),
+        language=read_language(texts.get("language", ""), question),
         options=options,
         images=images,
         group=texts.get("group") or None,
         fields={"modality": "multimodal" if images else "text", **{k: v for k, v in fields.items() if v != ""}},
-        knowledge_points=tuple(filter(None, map(_text, _flat(given.get("knowledge", []))))),
+        knowledge_points=tuple(filter(None, map(_text, _flat([*map(_listed, given.get("knowledge", []))])))),
         explanation=texts.get("explanation", ""),
-        meta={"caption": captions} if any(captions) else {},
+        meta={name: said for name, said in meta.items() if said not in (None, "", [])},
     )
 
 
@@ -130,12 +164,30 @@ def _flat(parts: list[Any]) -> list[Any]:
     return [item for part in parts for item in (part if isinstance(part, list) else [part])]
 
 
+def _listed(value: Any) -> Any:
+    """The list that a text writes out, or the value itself."""
+    return [*read_list_cell(value)] if isinstance(value, str) and value.strip().startswith("[") else value
+
+
 def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     if isinstance(value, bool):
         return str(value).lower()
+    if not isinstance(value, str | int | float | Decimal | None):
+        kind = type(value).__name__
+        raise ValueError(f"a {kind} stands where a text is to be: write it as text, or map a part of it (COLUMN.KEY)")
     return "" if value is None else str(_plain(value))
+
+
+def _field(value: Any) -> str | int | float:
+    """A number, and a text that is exactly one, as a number."""
+    return read_number(str(_plain(value)) if type(value) in (int, float) else _text(value))
+
+
+def _json(value: Any) -> Json:
+    """A value as JSON has it; a date and the like as text."""
+    return _text(value) if isinstance(value, float) else msgspec.to_builtins(value, str_keys=True)
 
 
 def _plain(value: Any) -> Any:
@@ -145,45 +197,109 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _option_texts(parts: list[Any]) -> list[str]:
-    """The options' texts: of several columns those up to the last that says something; of one its list."""
-    texts = [_text(part) for part in _flat(parts)]
-    if len(parts) == 1 and isinstance(parts[0], str):
-        return [*read_list_cell(parts[0])]
-    while texts and not texts[-1]:
-        texts.pop()
-    return texts
+def _options(
+    parts: list[Any], put: Callable[[Any], ImageRef]
+) -> tuple[tuple[Option, ...], dict[str, str], tuple[str, ...]]:
+    """The options, without letters that stand before their words; the letters of those that are numbered; what was
+    mended. Of several columns those up to the last that says something. Raises ValueError."""
+    given = _decoded(parts[0]) if len(parts) == 1 else parts
+    if isinstance(given, str):
+        stem, options, mended = split_options(given, 2)
+        if options and not stem:
+            return options, {}, mended
+        given = [line for line in given.splitlines() if line.strip()]
+    labels, values = _labelled(given)
+    while values and values[-1] in (None, ""):
+        values.pop()
+    if len(values) > len(OPTION_LETTERS):
+        raise ValueError(f"{len(values)} options: at most {len(OPTION_LETTERS)} are taken")
+    letters, labels = list(OPTION_LETTERS[: len(values)]), labels[: len(values)]
+    numbered = labels in ([str(first + at) for at in range(len(values))] for first in (0, 1))
+    pictures = [put(value) if is_picture(value) or is_picture_name(value) else None for value in values]
+    texts = ["" if picture else _text(value).strip() for value, picture in zip(values, pictures, strict=True)]
+    options, mended = read_options(texts, letters if numbered or not labels else labels)
+    if any(pictures):
+        if not numbered and labels not in ([], letters):
+            raise ValueError(f"the options are labelled {', '.join(labels)}: label them A, B, C, …")
+        options = tuple(Option(*pair) for pair in zip(letters, texts, pictures, strict=True))
+    return options, dict(zip(labels, letters, strict=True)) if numbered else {}, mended
 
 
-def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...], how: str) -> tuple[TaskType, Answer]:
+def _decoded(value: Any) -> Any:
+    """The list or object that a text writes out, as JSON or Python has it; another value itself. Raises ValueError."""
+    if not isinstance(value, str) or not value.strip().startswith(("[", "{")):
+        return value
+    with suppress(ValueError):
+        return msgspec.json.decode(value)
+    if value.strip().startswith("["):
+        with suppress(ValueError):
+            return [*read_list_cell(value)]
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise ValueError(f"the options {value[:40]!r} cannot be read: write them as JSON") from None
+
+
+def _labelled(given: Any) -> tuple[list[str], list[Any]]:
+    """The labels, if there are any, and the values of a list, of a list of objects, or of an object. Raises
+    ValueError."""
+    if isinstance(given, dict) and all(isinstance(part, list) for part in given.values()):
+        given = [dict(zip(given, row, strict=True)) for row in zip(*given.values(), strict=True)]
+    if isinstance(given, list) and given and all(isinstance(one, dict) and not is_picture(one) for one in given):
+        label, words = (next((name for name in names if name in given[0]), "") for names in (_LABEL, _WORDS))
+        keys = {key for one in given for key, part in one.items() if part not in (None, "")}
+        if all(len(one) == 1 for one in given) and keys != {words}:
+            given = {key: part for one in given for key, part in one.items()}
+        elif not words or keys - {label, words}:
+            raise ValueError(
+                f"an option is an object of {', '.join(sorted(keys))}: map options=COLUMN.{words or 'KEY'}"
+            )
+        else:
+            return [str(one[label]) for one in given if one.get(label)], [one.get(words) for one in given]
+    if isinstance(given, dict):
+        return [*map(str, given)], [*given.values()]
+    return [], [*given] if isinstance(given, list) else [given]
+
+
+def _answer(
+    value: Any, kind: TaskType | None, options: tuple[Option, ...], names: Mapping[str, str], how: str
+) -> tuple[TaskType, Answer]:
     """The task type, where none is given, and the answer. Raises ValueError."""
     if options:
-        labels = tuple(label for item in _flat([value]) for label in _labels(item, options, how))
+        labels = tuple(label for item in _flat([value]) for label in _labels(item, options, names, how))
         by_labels = choice_type(options, labels)
         return kind or by_labels, labels
-    if isinstance(value, bool) and kind in (None, "true_false"):
-        return "true_false", value
     if isinstance(value, list) and kind in (None, "fill_in_the_blank"):
         blanks = value if all(isinstance(item, list) for item in value) else [value]
         return "fill_in_the_blank", tuple(tuple(map(_text, blank)) for blank in blanks)
-    kind = kind or ("open_ended" if isinstance(value, str) else "fill_in_the_blank")
-    return kind, read_answer(_text(value), kind)
+    text = _text(value)
+    if kind is None:
+        usual: TaskType = "open_ended" if isinstance(read_number(text), str) else "fill_in_the_blank"
+        kind = "true_false" if text.lower() in ("true", "false") else usual
+    return kind, read_answer(text, kind)
 
 
-def _labels(value: Any, options: tuple[Option, ...], how: str) -> tuple[str, ...]:
+def _labels(value: Any, options: tuple[Option, ...], names: Mapping[str, str], how: str) -> tuple[str, ...]:
     """The labels that one answer names. Raises ValueError where it may be read in two ways."""
-    labels, text = tuple(option.label for option in options), _text(value).strip()
-    letters: tuple[str, ...] = (text,)
+    labels, words, text = tuple(one.label for one in options), [one.text for one in options], _text(value).strip()
+    letters: tuple[str, ...] = (names.get(text, text),)
     with suppress(ValueError):  # an interval such as [0, 2] is no list of letters
-        letters = read_listed_labels(text, labels)
+        letters = read_listed_labels(letters[0], labels)
+    if not {*letters} <= {*labels}:
+        letters = read_labels(text, labels, words) or letters
+    number = int(text) if text.isdecimal() else -1
     ways: dict[str, list[tuple[str, ...]]] = {
-        "answer_index": [(labels[int(text)],)] if text.isdecimal() and int(text) < len(labels) else [],
+        "answer_index": [labels[number : number + 1]] if 0 <= number < len(labels) else [],
         "answer_text": [(option.label,) for option in options if option.text == text],
         "answer_letter": [letters] if {*letters} <= {*labels} else [],
+        "answer_number": [labels[number - 1 : number]] if 1 <= number <= len(labels) else [],
     }
-    taken = [how] if how in ways else [way for way in ways if way != "answer_index" or type(value) is int]
+    taken = [how] if how in ways else ["answer_text", "answer_letter", *["answer_index"] * (type(value) is int)]
     found = {named for way in taken for named in ways[way]}
     if len(found) > 1:
         could = " or ".join(sorted("".join(named) for named in found))
         raise ValueError(f"the answer {text[:40]!r} could be {could}: map the column as {' or '.join(ways)}")
+    if not found and how not in ways and ways["answer_number"]:
+        told = "does it count from 0 (map it as answer_index) or from 1 (answer_number)?"
+        raise ValueError(f"the answer {text!r} is no option's letter or words: {told}")
     return found.pop() if found else (text,)

@@ -6,10 +6,12 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 import uuid
 import warnings
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +26,8 @@ MAX_PIXELS = 50_000_000
 MAX_BYTES = 64 * 1024 * 1024
 
 IMAGE_SUFFIXES = {"PNG": "png", "JPEG": "jpg", "GIF": "gif", "WEBP": "webp", "BMP": "bmp", "TIFF": "tiff"}
+PICTURE_NAME = re.compile(rf"[^\n]{{1,300}}\.(?:{'|'.join((*IMAGE_SUFFIXES.values(), 'jpeg', 'tif'))})", re.IGNORECASE)
+_ENCODED = re.compile(r"\s*(?:data:image/|(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK)[A-Za-z0-9+/\s]{60})")
 IMAGE_MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" for suffix in IMAGE_SUFFIXES.values()}
 
 
@@ -99,6 +103,21 @@ def from_base64(text: str) -> bytes:
         return base64.b64decode("".join(encoded.split()), validate=True)
     except ValueError:
         raise ValueError("the picture's base64 is broken or cut off: encode the file again") from None
+
+
+def is_picture(value: Any) -> bool:
+    """Whether a value of a table is a picture: bytes, base64 or a data: URL of one, or what `datasets` has for it."""
+    if isinstance(value, bytes):
+        with suppress(ValueError):
+            return bool(open_image(value))
+    if isinstance(value, dict):
+        return {*value} == {"bytes", "path"} and (is_picture(value["bytes"]) or is_picture_name(value["path"]))
+    return isinstance(value, str) and bool(_ENCODED.match(value))
+
+
+def is_picture_name(value: Any) -> bool:
+    """Whether a value of a table is the name of a picture's file, be it there or not."""
+    return isinstance(value, str) and bool(PICTURE_NAME.fullmatch(value.strip()))
 
 
 def read_inside(folder: Path, name: str) -> bytes:

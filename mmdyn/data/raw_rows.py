@@ -1,18 +1,24 @@
-"""The rows of a release's file as they stand in it: JSON Lines, one JSON text, or Parquet."""
+"""The rows of a file as they stand in it: JSON Lines, one JSON text, CSV, TSV, a spreadsheet, or Parquet."""
 
 from __future__ import annotations
 
+import warnings
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn.data.files import check_text_file, numbered_lines
+from mmdyn.data.formats._tsv_rows import read_cells
 from mmdyn.data.formats.parquet import read_parquet_rows
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, MissingExtra
+
+LONGEST_CELL = 32_767
+"""Characters of a spreadsheet's cell; what is longer was cut off when the file was written."""
 
 
 class RawRow(Struct, frozen=True):
@@ -31,18 +37,81 @@ class RawRow(Struct, frozen=True):
 
 
 def read_raw_rows(file: Path) -> Iterator[RawRow]:
-    """Stream the rows of a file, by its ending: `.parquet`; `.json`, a list of objects, or an object that holds objects
-    or lists of them (`{"example": […]}`, `{subject: […]}`, `{id: {…}}`); any other is JSON Lines.
+    """Stream the rows of a file, by its ending: `.parquet`; `.xlsx`; `.csv`, with commas, semicolons or tabs, and
+    `.tsv`; `.json`, a list of objects, or an object that holds objects or lists of them (`{"example": […]}`,
+    `{subject: […]}`, `{id: {…}}`); any other is JSON Lines.
 
-    Pictures of a Parquet file are `{"bytes": …, "path": …}`. Raises InputError where the file cannot be read, and for a
-    JSON text without rows.
+    Pictures of a Parquet file are `{"bytes": …, "path": …}`; cells of a CSV, TSV or spreadsheet are texts. Raises
+    InputError where the file cannot be read, and for a JSON text without rows; MissingExtra.
     """
-    if file.suffix.lower() == ".parquet":
+    ending = file.suffix.lower()
+    if ending == ".parquet":
         return (RawRow(file, number, values) for number, values in read_parquet_rows(file))
+    if ending == ".xlsx":
+        return _rows_of_sheet(file)
     check_text_file(file)
-    if file.suffix.lower() == ".json":
+    if ending in (".csv", ".tsv"):
+        return _rows_of_text(file)
+    if ending == ".json":
         return _rows_of_json(file)
     return (_row(file, number, _decode(line)) for number, line in numbered_lines(file))
+
+
+def _rows_of_text(file: Path) -> Iterator[RawRow]:
+    _, header = next(numbered_lines(file))
+    delimiter = max("\t,;", key=header.decode("utf-8", "replace").count)
+    for line, cells in read_cells(file, (), delimiter if file.suffix.lower() == ".csv" else "\t"):
+        yield RawRow(file, line, problem=cells) if isinstance(cells, str) else RawRow(file, line, cells)
+
+
+def _rows_of_sheet(file: Path) -> Iterator[RawRow]:
+    sheet = _open_sheet(file)
+    header, *rows = sheet.iter_rows()
+    names = ["" if cell.value is None else str(cell.value).strip() for cell in header]
+    names = [name or f"column {cell.column_letter}" for name, cell in zip(names, header, strict=True)]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise InputError(file, 1, f"the column {twice.pop()!r} is given twice: rename one of them")
+    for cells in rows:
+        try:
+            values = {name: _cell(cell) for name, cell in zip(names, cells, strict=False)}
+        except ValueError as error:
+            yield RawRow(file, cells[0].row, problem=str(error))
+        else:
+            if any(values.values()):
+                yield RawRow(file, cells[0].row, values)
+
+
+def _open_sheet(file: Path) -> Any:
+    """The one sheet of a workbook that holds something. Raises InputError where a sheet says more than its cells do."""
+    try:
+        from openpyxl import load_workbook
+        from openpyxl.utils.exceptions import InvalidFileException
+    except ImportError:
+        raise MissingExtra("openpyxl", "xlsx") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what it leaves out, such as rules for what may be typed
+            sheets = [sheet for sheet in load_workbook(file).worksheets if sheet.max_row > 1 or sheet.max_column > 1]
+    except (BadZipFile, InvalidFileException, KeyError, ValueError, TypeError, OSError) as error:
+        raise InputError(file, None, f"cannot be read as a spreadsheet ({error}): save it again as .xlsx") from None
+    if len(sheets) != 1:
+        raise InputError(file, None, f"has {len(sheets)} sheets that are filled: save the one with the questions alone")
+    if sheets[0].merged_cells.ranges:
+        raise InputError(file, None, f"its cells {sheets[0].merged_cells} are merged: unmerge them and fill each")
+    if sheets[0]._images:
+        raise InputError(file, None, "has pictures on its cells: save them as files, and name these in a column")
+    return sheets[0]
+
+
+def _cell(cell: Any) -> str:
+    """What a cell says, as text. Raises ValueError for what is shown otherwise than it is kept."""
+    text = "" if cell.value is None else f"{cell.value:.15g}" if type(cell.value) is float else str(cell.value)
+    if cell.data_type in "fe" or cell.is_date or (cell.data_type == "n" and "%" in cell.number_format):
+        raise ValueError(f"cell {cell.coordinate} is a formula, a date, a percentage or an error: write it as text")
+    if len(text) >= LONGEST_CELL:
+        raise ValueError(f"cell {cell.coordinate} is as long as a cell can be, and cut off: give the table as CSV")
+    return text
 
 
 def _rows_of_json(file: Path) -> Iterator[RawRow]:

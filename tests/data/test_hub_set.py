@@ -130,12 +130,12 @@ ABC = ["cat", "dog", "A"]
     [
         (ABC, "B", "single_choice", ("B",)), (ABC, "dog", "single_choice", ("B",)), (ABC, 0, "single_choice", ("A",)), (ABC, 2, "single_choice", ("C",)),
         (ABC, ["cat", "dog"], "multi_select", ("A", "B")), (ABC, [0, 1], "multi_select", ("A", "B")), (ABC, ["B"], "single_choice", ("B",)), (ABC, "AB", "multi_select", ("A", "B")),
-        ("['cat', 'dog']", "B", "single_choice", ("B",)), (["3", "2", "1"], "2", "single_choice", ("B",)), (["True", "False"], False, None, "no option"), (["true", "false"], False, "single_choice", ("B",)),
-        (["B", "A", "C"], "C", "single_choice", ("C",)), (None, True, "true_false", True), (None, 4, "fill_in_the_blank", (("4",),)), (None, "Because.", "open_ended", "Because."),
+        ("['cat', 'dog']", "B", "single_choice", ("B",)), (["3", "2", "1"], "2", "single_choice", ("B",)), (["True", "False"], False, "single_choice", ("B",)), (["true", "false"], False, "single_choice", ("B",)),
+        (["B", "A", "C"], "C", "single_choice", ("C",)), (None, True, "true_false", True), (None, 4, "fill_in_the_blank", (("4",),)), (None, "Because.", "open_ended", "Because."), (None, "4", "fill_in_the_blank", (("4",),)), (None, "007", "open_ended", "007"), (None, "True", "true_false", True),
         (None, ["4", "four"], "fill_in_the_blank", (("4", "four"),)), (None, [["4", "four"], ["5"]], "fill_in_the_blank", (("4", "four"), ("5",))),
         # What contradicts itself, or can be read in two ways, is refused.
         (ABC, "A", None, "the answer 'A' could be A or C: map the column as answer_index or answer_text or answer_letter"), (["B", "A", "C"], "A", None, "could be A or B"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
-        (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be A or B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
+        (["5", "6", "7"], "1", None, "the answer '1' is no option's letter or words: does it count from 0 (map it as answer_index) or from 1 (answer_number)?"), (["x", "x"], "x", None, "could be A or B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
         (["2", "3", "4"], 2, None, "the answer '2' could be A or C"),
         (["(0, 2)", "[0, 2]"], "[0, 2]", "single_choice", ("B",)), (ABC, "['A', 'B']", "multi_select", ("A", "B")), (ABC, "[0, 2]", None, "no option"),
         (["AB", "B", "C"], "AB", None, "could be A or AB"), (["2", "3", "4"], 4, "single_choice", ("C",)), ([2, 1, 0], 1, "single_choice", ("B",)), (["x", "x", "y"], "A", None, "option B says the same as a right one"),
@@ -228,11 +228,11 @@ def test_columns_that_are_options_or_parts_of_one() -> None:
 
 
 def test_language_and_task_type_are_columns_or_values() -> None:
-    row = {"q": "2 + 2 = ?", "a": "4", "lang": "Chinese", "kind": "fill-in-the-blank"}
+    row = {"q": "2 + 2 = ?", "a": "4 m", "lang": "Chinese", "kind": "fill-in-the-blank"}
     plain = mapped(row)
     assert (plain.language, plain.task_type) == ("en", "open_ended")
     named = mapped(row, language="lang", task_type="kind")
-    assert (named.language, named.task_type, named.answer) == ("zh", "fill_in_the_blank", (("4",),))
+    assert (named.language, named.task_type, named.answer) == ("zh", "fill_in_the_blank", (("4 m",),))
     assert mapped(row, language="zh", task_type="fill_in_the_blank") == named
     with pytest.raises(ValueError, match="the task type 'essay' is unknown"):
         mapped(row, task_type="essay")
@@ -265,7 +265,7 @@ def test_fields_are_numbers_and_texts() -> None:
     [
         ("{exam}", {"question": "stem", "answer": "labl"}, "hf:{exam}: there is no column 'labl' (did you mean 'label'?): there are stem, passage, choices, "),
         ("{exam}", {"question": "stem"}, "the mapping lacks question=COLUMN or answer=COLUMN: the columns are stem, passage, choices, "),
-        ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer_index, answer_text, answer_letter, answer, "),
+        ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer_index, answer_number, answer_text, answer_letter, answer, "),
         ("{exam},split=dev", {"question": "stem", "answer": "label"}, "its splits are train, test: name one, hf:{exam},split=…"),
         ("{exam},part=1", {"question": "stem", "answer": "label"}, "cannot be read (unknown key 'part'): write hf:NAME,config=…,split=…"),
         (",split=test", {"question": "stem", "answer": "label"}, "hf: names no set: write hf:NAME, or hf: and a folder"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -172,13 +172,10 @@ def read_option_cells(cells: Mapping[str, str]) -> tuple[Option, ...]:
     return tuple(Option(letter, cells[letter]) for letter in given)
 
 
-def lettered_options(texts: Sequence[str]) -> tuple[Option, ...]:
-    """The options A, B, C, … that say these texts. Raises ValueError for more than there are letters."""
-    if len(texts) > len(OPTION_LETTERS):
-        raise ValueError(f"{len(texts)} options: at most {len(OPTION_LETTERS)} are taken")
-    return tuple(Option(letter, text.strip()) for letter, text in zip(OPTION_LETTERS, texts, strict=False))
-
-
-def read_number(text: str) -> str | int:
-    """A whole number where the text is exactly one (2021, not 007), else the text."""
-    return int(text) if re.fullmatch(r"0|-?[1-9]\d{0,14}", text) else text
+def read_number(text: str) -> str | int | float:
+    """A number where the text is exactly one (2021, 2.5, 4.0; not 007, not 2.50), else the text."""
+    if re.fullmatch(r"0|-?[1-9]\d{0,14}", text):
+        return int(text)
+    if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text) and repr(number := float(text)) == text:
+        return int(number) if number.is_integer() else number
+    return text

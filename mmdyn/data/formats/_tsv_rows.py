@@ -1,4 +1,5 @@
-"""The rows of a VLMEvalKit TSV, streamed: quoting as pandas does it, pictures found, references to other rows followed.
+"""The rows of a VLMEvalKit TSV, streamed: quoting as pandas does it, pictures found, references to other rows followed;
+and the cells of any table of text.
 
 The format is that of VLMEvalKit's ImageBaseDataset: `image` holds base64, a list of base64, or (64 characters or fewer)
 the index of another row whose picture it is; `image_path` holds a path or a list of paths, relative to the file's
@@ -24,6 +25,8 @@ from mmdyn.sample import ImageRef, Sample
 REFERENCE = 64
 """A shorter `image` cell, or one as long, names another row (VLMEvalKit, ImageBaseDataset.__init__)."""
 
+_DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
+
 
 class TsvRow(Struct, frozen=True):
     """A row: its cells as text by column name, the physical line it begins on, and its pictures, put into the image
@@ -43,17 +46,19 @@ def read_tsv_rows(
     """
     check_text_file(path)
     pictures = _Pictures(path, images)
-    for line, cells in _records(path, needed):
+    for line, cells in read_cells(path, needed):
         if isinstance(cells, str):
             yield Row(str(path), line, problem=cells)
         else:
             yield Row.build(path, line, lambda row, line: build(TsvRow(row, line, pictures.of(row))), cells, line)
 
 
-def _records(path: Path, needed: tuple[str, ...] = ()) -> Iterator[tuple[int, dict[str, str] | str]]:
-    """Each row's first line with its cells by column, or with the problem."""
+def read_cells(
+    path: Path, needed: tuple[str, ...] = (), delimiter: str = "\t"
+) -> Iterator[tuple[int, dict[str, str] | str]]:
+    """Each row's first line with its cells by column, or with the problem. Raises InputError for a bad header."""
     csv.field_size_limit(MAX_LINE)
-    rows = _split(path)
+    rows = _split(path, delimiter)
     _, names = next(rows)
     header = _header(path, names, needed)
     for line, cells in rows:
@@ -63,19 +68,19 @@ def _records(path: Path, needed: tuple[str, ...] = ()) -> Iterator[tuple[int, di
             yield line, dict(zip(header, cells, strict=True))
         elif any(cells):
             told = f"{len(cells)} cells where the header has {len(header)}"
-            yield line, f"{told}: quote a cell that holds a tab or a new line"
+            yield line, f"{told}: quote a cell that holds a {_DELIMITERS[delimiter]} or a new line"
 
 
-def _split(path: Path) -> Iterator[tuple[int, list[str] | str]]:
+def _split(path: Path, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
     """Each record's first line with its cells, or with the problem."""
     feed = _Feed(path)
     for text in feed:
         line = feed.number
         try:
             if '"' in text:
-                cells = next(csv.reader(chain((text,), feed), delimiter="\t", strict=True))
+                cells = next(csv.reader(chain((text,), feed), delimiter=delimiter, strict=True))
             else:
-                cells = text.rstrip("\r\n").split("\t")
+                cells = text.rstrip("\r\n").split(delimiter)
             problem = feed.problem
         except csv.Error as error:
             problem = _quoting(str(error), line, feed.number)
@@ -166,10 +171,10 @@ class _Pictures:
         return found
 
     def _look_up(self) -> dict[str, tuple[ImageRef, ...] | str]:
-        rows = (cells for _, cells in _records(self._path) if isinstance(cells, dict))
+        rows = (cells for _, cells in read_cells(self._path) if isinstance(cells, dict))
         wanted = {cells["image"].strip() for cells in rows if _is_reference(cells["image"])}
         found: dict[str, tuple[ImageRef, ...] | str] = {}
-        for _, cells in _records(self._path):
+        for _, cells in read_cells(self._path):
             if isinstance(cells, str) or cells.get("index", "") not in wanted:
                 continue
             image = cells["image"].strip()
