@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from mmdyn.data import Row, SampleSet
     from mmdyn.keys import Json
 
-SHOWN_BAD = 20
-"""Bad rows that are printed where all are in rejected.jsonl."""
-
+SHOWN_LINES = 20
+"""Lines of bad rows of one kind that are named."""
 
 PARENT = click.option(
     "--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET."
@@ -57,8 +56,9 @@ def convert_command(
     \f
     out: A set folder, or a .tsv, .jsonl or .parquet file.
     origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending. Without a SOURCE
-        hf:NAME_OR_FOLDER[,config=…,split=…], a set of Hugging Face by --map, or vlmeval:NAME.
-    columns: Which column of it is what: question=…,answer=…,options=A+B+C,image=…,id=…,field.NAME=…
+        hf:NAME_OR_FOLDER[,config=…,split=…], a set of Hugging Face, or vlmeval:NAME.
+    columns: Which column of a table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet, hf:) is what: question=…,answer=…,
+        options=A+B+C,image=…,id=…,field.NAME=…,ignore=…; what is not said is found by names and values, and printed.
     name: The set's name; the folder's without it.
     skip_bad: List bad rows in rejected.jsonl and leave them out, instead of printing all and writing nothing.
     limit: Stop after so many samples.
@@ -81,19 +81,24 @@ def convert_command(
         raise click.UsageError("give SOURCE, or a set by name: --from hf:NAME or --from vlmeval:NAME, but not both")
     mapped = dict(column.partition("=")[::2] for column in columns)
     with ProgressBar("convert", quiet=quiet) as bar:
-        watch = _Watch(bar.advance, skip_bad=skip_bad)
-        made = convert(
-            source,
-            out,
-            benchmark=benchmark,
-            format=format,
-            columns=mapped,
-            name=name,
-            skip_bad=skip_bad,
-            limit=limit,
-            keep_files=keep_files,
-            on_row=watch,
-        )
+        watch = _Watch(bar.advance)
+        try:
+            made = convert(
+                source,
+                out,
+                benchmark=benchmark,
+                format=format,
+                columns=mapped,
+                name=name,
+                skip_bad=skip_bad,
+                limit=limit,
+                keep_files=keep_files,
+                on_row=watch,
+                on_columns=_tell_columns,
+            )
+        finally:
+            for line in _bad_lines(watch.bad):
+                click.echo(f"{'rejected' if skip_bad else 'bad'}: {line}", err=True)
     _tell(made, out, watch)
     if benchmark and source:
         from mmdyn.plugins import load
@@ -159,9 +164,9 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: 
 @click.option("--json", "as_json", is_flag=True)
 @quiet_option
 def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
-    """List every problem of a set or file; exit status 2 where there is one.
+    """List the problems of a set or file, a line for each kind; exit status 2 where there is one.
     \f
-    as_json: One JSON object with the counts and every problem.
+    as_json: One JSON object with the counts and every problem of every row.
     """
     import json
 
@@ -169,6 +174,7 @@ def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
     from mmdyn.work import ProgressBar
 
     tally, problems = RowTally(), list[dict[str, str | int | None]]()
+    bad: list[Row] = []
     with ProgressBar("validate", quiet=quiet) as bar:
         for row in validate(path):
             tally.add(row)
@@ -176,11 +182,11 @@ def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
             if row.problem and as_json:
                 problems.append({"file": row.file, "line": row.line, "problem": row.problem})
             elif row.problem:
-                click.echo(_problem(row))
+                bad.append(row)
     if as_json:
         click.echo(json.dumps({**tally.summary(), "listed": problems}))
     else:
-        click.echo(_counts(tally.summary()))
+        click.echo("\n".join([*_bad_lines(bad), _counts(tally.summary())]))
     if tally.problems:
         raise click.exceptions.Exit(2)
 
@@ -330,18 +336,31 @@ def _origin(name: str | None) -> tuple[str | None, str | None]:
 
 
 class _Watch:
-    """Sees every row that is converted: moves the bar, prints the bad ones (of those that are skipped the first)."""
+    """Sees every row that is converted: moves the bar, and keeps the bad ones."""
 
-    def __init__(self, advance: Callable[..., None], *, skip_bad: bool) -> None:
-        self._advance, self._skip_bad = advance, skip_bad
-        self.rows = self.bad = 0
+    def __init__(self, advance: Callable[..., None]) -> None:
+        self._advance = advance
+        self.rows = 0
+        self.bad: list[Row] = []
 
     def __call__(self, row: Row) -> None:
         self.rows += 1
-        self.bad += bool(row.problem)
-        self._advance(rejected=self.bad)
-        if row.problem and not (self._skip_bad and self.bad > SHOWN_BAD):
-            click.echo(f"{'rejected' if self._skip_bad else 'bad'}: {_problem(row)}", err=True)
+        if row.problem:
+            self.bad.append(row)
+        self._advance(rejected=len(self.bad))
+
+
+def _bad_lines(bad: list[Row]) -> Iterator[str]:
+    """A line for each kind of bad row: the first one, how many more there are, and where."""
+    from mmdyn.data import bad_kinds
+
+    for first, *more in bad_kinds(bad):
+        lines = ", ".join(str(row.line) for row in more[:SHOWN_LINES]) + ", …" * (len(more) > SHOWN_LINES)
+        yield _problem(first) + (f" (and {len(more)} more like it, in {lines})" if more else "")
+
+
+def _tell_columns(found: Mapping[str, str]) -> None:
+    click.echo(f"columns: {', '.join(f'{key}={column}' for key, column in found.items())}", err=True)
 
 
 def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
@@ -351,7 +370,7 @@ def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
     is_file = out.is_file()
     if watch.bad:
         listed = out.with_suffix(".rejected.jsonl") if is_file else out / REJECTED_FILE
-        click.echo(f"{watch.bad} bad rows were left out: {listed} lists them", err=True)
+        click.echo(f"{len(watch.bad)} bad rows were left out: {listed} lists them", err=True)
     behind = [name for name in (KNOWLEDGE_FILE, DROPPED_FILE) if (made.folder / name).is_file()]
     if is_file and behind:
         click.echo(f"left behind, because only a set folder carries it: {' and '.join(behind)}", err=True)

@@ -31,7 +31,13 @@ from .images import (
 )
 from .join_sets import join as join
 from .load_set import Given as Given, is_kept as is_kept, is_samples as is_samples, is_set as is_set, load as load
-from .make_set import fingerprint as fingerprint, made as made, write_rows as write_rows, write_without as write_without
+from .make_set import (
+    bad_kinds as bad_kinds,
+    fingerprint as fingerprint,
+    made as made,
+    write_rows as write_rows,
+    write_without as write_without,
+)
 from .normal_form import encode_png as encode_png, page_of as page_of
 from .raw_rows import RawRow as RawRow, read_raw_rows as read_raw_rows
 from .rows import (

@@ -34,19 +34,8 @@ OR_A_VALUE = ("language", "task_type")
 ANSWERS = ("answer_index", "answer_number", "answer_text", "answer_letter", "answer")
 """Keys of the answer; the first that a row fills is read."""
 
-KEYS = (
-    "question",
-    *ANSWERS,
-    "options",
-    "image",
-    "caption",
-    "id",
-    *OR_A_VALUE,
-    "explanation",
-    "group",
-    "knowledge",
-    "ignore",
-)
+KEYS: tuple[str, ...] = ("question", *ANSWERS, "options", "image", "caption", "id", *OR_A_VALUE)
+KEYS += ("explanation", "group", "knowledge", "ignore")
 FIELD, META = "field.", "meta."
 
 _LABEL, _WORDS = ("label", "key", "letter", "id"), ("text", "value", "content", "option")
@@ -96,6 +85,8 @@ def sample_of_columns(
     plain = {key: parts for key, parts in given.items() if key not in ("image", "options") and not key.startswith(META)}
     how = next((key for key in ANSWERS if any(part not in (None, "") for part in given.get(key, []))), "answer")
     value = given[how][0] if len(given.get(how, ())) == 1 else given.get(how)
+    with suppress(ValueError):  # an interval such as [0, 2] is no list of texts
+        value = read_listed(value)
     texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in plain.items() if key != "ignore"}
     kind, question = read_task_type(texts["task_type"]) if texts.get("task_type") else None, texts["question"]
     options, names, mended = _options(given.get("options", []), put)
@@ -104,8 +95,8 @@ def sample_of_columns(
     if any(_LINK.search(text) for text in (question, *[option.text for option in options])):
         raise ValueError("the question links to a picture in its text: name pictures in a column, and map image=COLUMN")
     kind, answer = _answer(value, kind, options, names, how)
-    images = tuple(put(value) for value in _flat([*map(_listed, _flat(given.get("image", [])))]) if value)
-    captions: list[Json] = [*map(_text, _flat(given.get("caption", [])))]
+    images = tuple(put(value) for value in flat([*map(read_listed, flat(given.get("image", [])))]) if value)
+    captions: list[Json] = [*map(_text, flat(given.get("caption", [])))]
     fields = {key.removeprefix(FIELD): _field(parts[0]) for key, parts in given.items() if key.startswith(FIELD)}
     meta: dict[str, Json] = {
         key.removeprefix(META): _json(parts[0]) for key, parts in given.items() if key.startswith(META)
@@ -121,7 +112,7 @@ def sample_of_columns(
         images=images,
         group=texts.get("group") or None,
         fields={"modality": "multimodal" if images else "text", **{k: v for k, v in fields.items() if v != ""}},
-        knowledge_points=tuple(filter(None, map(_text, _flat([*map(_listed, given.get("knowledge", []))])))),
+        knowledge_points=tuple(filter(None, map(_text, flat([*map(read_listed, given.get("knowledge", []))])))),
         explanation=texts.get("explanation", ""),
         meta={name: said for name, said in meta.items() if said not in (None, "", [])},
     )
@@ -160,11 +151,11 @@ def _pick(value: Any, path: str) -> Any:
     return _pick(value[head], rest)
 
 
-def _flat(parts: list[Any]) -> list[Any]:
+def flat(parts: list[Any]) -> list[Any]:
     return [item for part in parts for item in (part if isinstance(part, list) else [part])]
 
 
-def _listed(value: Any) -> Any:
+def read_listed(value: Any) -> Any:
     """The list that a text writes out, or the value itself."""
     return [*read_list_cell(value)] if isinstance(value, str) and value.strip().startswith("[") else value
 
@@ -186,8 +177,8 @@ def _field(value: Any) -> str | int | float:
 
 
 def _json(value: Any) -> Json:
-    """A value as JSON has it; a date and the like as text."""
-    return _text(value) if isinstance(value, float) else msgspec.to_builtins(value, str_keys=True)
+    """A value as JSON has it: a date and the like as text, a text that is exactly a number as that."""
+    return _field(value) if isinstance(value, str | float) else msgspec.to_builtins(value, str_keys=True)
 
 
 def _plain(value: Any) -> Any:
@@ -266,7 +257,7 @@ def _answer(
 ) -> tuple[TaskType, Answer]:
     """The task type, where none is given, and the answer. Raises ValueError."""
     if options:
-        labels = tuple(label for item in _flat([value]) for label in _labels(item, options, names, how))
+        labels = tuple(label for item in flat([value]) for label in _labels(item, options, names, how))
         by_labels = choice_type(options, labels)
         return kind or by_labels, labels
     if isinstance(value, list) and kind in (None, "fill_in_the_blank"):

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from mmdyn import plugins
+from mmdyn.data.find_columns import OnColumns, is_foreign, read_table
+from mmdyn.data.formats.parquet import put_picture
 from mmdyn.data.hub_set import HubSet
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.load_set import Format, find_format, format_of, is_set, suffixes
 from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
+from mmdyn.data.raw_rows import read_raw_rows
 from mmdyn.data.rows import Row
 from mmdyn.data.scratch import scratch
 from mmdyn.data.set_folder import REJECTED_FILE, SampleSet
@@ -34,6 +38,7 @@ def convert(
     limit: int | None = None,
     keep_files: bool = False,
     on_row: Callable[[Row], object] = lambda row: None,
+    on_columns: OnColumns = lambda found: None,
 ) -> SampleSet:
     """Write `source` as a set folder, or in another format where `out` has a format's ending; return it as a set.
 
@@ -46,25 +51,28 @@ def convert(
         benchmark: The name of the loader of a benchmark's own files, or a set by name: `hf:NAME_OR_FOLDER` with options
             (HubSet), or `vlmeval:NAME`.
         format: The format of a file whose ending does not tell it.
-        columns: For `hf:`, which column is what (`HubSet.read`).
+        columns: For `hf:` and tables of anybody's own columns, which column is what (`HubSet.read`).
         name: The set's name; that of the folder without one.
         skip_bad: Whether bad rows are listed in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`) and left out.
         limit: How many samples are read at most.
         keep_files: Whether pictures stay the files that they are, instead of being brought into normal form.
         on_row: Sees every row as it is read.
+        on_columns: Sees what each column of such a table was taken for.
 
     Raises:
         InputError: Rows are bad: how many of each reason.
         UserError: `out` cannot be written, or its format cannot carry a sample.
     """
-    if columns and not (benchmark or "").startswith(HUB):
-        raise UserError(f"a mapping of columns is for a set that is named {HUB}NAME: leave it out")
     source, benchmark, format = _find(source, benchmark, format)
+    if columns and not (benchmark or "").startswith(HUB) and (benchmark or format or not source.is_file()):
+        raise UserError(f"a mapping of columns is for {HUB}NAME, or a file without --from: leave it out")
     if source.resolve() == out.resolve():
         raise UserError(f"{out} is the source itself: choose another place to write to")
 
     def fill(folder: Path, named: str, how: dict[str, Json]) -> SampleSet:
-        incoming = _open(source, ImageFolder(folder, keep_files=keep_files), benchmark, format, columns)
+        incoming = _open(
+            source, ImageFolder(folder, keep_files=keep_files), benchmark, format, columns or {}, on_columns
+        )
         return write_set(incoming, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
     _check_out(out)
@@ -118,14 +126,23 @@ def find_tsv(name: str) -> Path:
 
 
 def _open(
-    source: Path, images: ImageFolder, benchmark: str | None, format: str | None, columns: Mapping[str, str] | None
+    source: Path,
+    images: ImageFolder,
+    benchmark: str | None,
+    format: str | None,
+    columns: Mapping[str, str],
+    on_columns: OnColumns,
 ) -> Incoming:
     if benchmark and benchmark.startswith(HUB):
-        return Incoming(HubSet.parse(benchmark.removeprefix(HUB)).read(columns or {}, images), images)
+        return Incoming(HubSet.parse(benchmark.removeprefix(HUB)).read(columns, images, on_columns), images)
     if benchmark:
         loader = plugins.load("benchmarks", benchmark)()
         return Incoming(loader.read(source, images), images, loader.knowledge(source))
     if is_set(source):
         return from_set(SampleSet(source), images, normal=True)
+    if columns or (not format and is_foreign(source)):
+        put = partial(put_picture, folder=source.parent, images=images)
+        rows = read_table(lambda: read_raw_rows(source), columns, source, source.stem, put, on_columns)
+        return Incoming(rows, images)
     reader: Format = plugins.load("formats", format)() if format else find_format(source)
     return Incoming(reader.read(source, images), images)

@@ -26,7 +26,9 @@ MAX_PIXELS = 50_000_000
 MAX_BYTES = 64 * 1024 * 1024
 
 IMAGE_SUFFIXES = {"PNG": "png", "JPEG": "jpg", "GIF": "gif", "WEBP": "webp", "BMP": "bmp", "TIFF": "tiff"}
-PICTURE_NAME = re.compile(rf"[^\n]{{1,300}}\.(?:{'|'.join((*IMAGE_SUFFIXES.values(), 'jpeg', 'tif'))})", re.IGNORECASE)
+_NAMED = re.compile(
+    rf"(?:https?://\S{{1,300}}|(?!.*://)[^\n]{{1,300}})\.(?:{'|'.join((*IMAGE_SUFFIXES.values(), 'jpeg', 'tif'))})", re.I
+)
 _ENCODED = re.compile(r"\s*(?:data:image/|(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK)[A-Za-z0-9+/\s]{60})")
 IMAGE_MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" for suffix in IMAGE_SUFFIXES.values()}
 
@@ -117,7 +119,7 @@ def is_picture(value: Any) -> bool:
 
 def is_picture_name(value: Any) -> bool:
     """Whether a value of a table is the name of a picture's file, be it there or not."""
-    return isinstance(value, str) and bool(PICTURE_NAME.fullmatch(value.strip()))
+    return isinstance(value, str) and bool(_NAMED.fullmatch(value.strip()))
 
 
 def read_inside(folder: Path, name: str) -> bytes:

@@ -259,12 +259,24 @@ def write_set(
     return SampleSet(out)
 
 
+def bad_kinds(bad: Iterable[Row]) -> list[list[Row]]:
+    """Bad rows by the file and the kind of their problem, whatever it quotes and counts; most first."""
+    kinds: dict[tuple[str, str], list[Row]] = {}
+    for row in bad:
+        kinds.setdefault((row.file, _reason(row)), []).append(row)
+    return sorted(kinds.values(), key=len, reverse=True)
+
+
+def _reason(row: Row) -> str:
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\b\d[\d,.]*", "…", row.problem)
+
+
 def _bad_rows(bad: list[Row]) -> UserError:
-    """All of them in one sentence: how many there are of each reason, whatever it quotes and counts."""
+    """All of them in one sentence: how many there are of each reason."""
     told = bad[0].problem
-    reasons = Counter(re.sub(r"'[^']*'|\"[^\"]*\"|\b\d[\d,.]*", "…", row.problem) for row in bad)
     if len(bad) > 1:
-        told = f"{len(bad)} rows are bad ({'; '.join(f'{n} × {reason}' for reason, n in reasons.most_common())})"
+        reasons = "; ".join(f"{n} × {reason}" for reason, n in Counter(map(_reason, bad)).most_common())
+        told = f"{len(bad)} rows are bad ({reasons})"
     return InputError(bad[0].file, bad[0].line, f"{told} ({SKIPPING})")
 
 

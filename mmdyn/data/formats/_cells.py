@@ -16,6 +16,9 @@ from mmdyn.text import read_labels
 
 OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
+OPTION_COLUMN = re.compile(r"([A-J])|(?i:options?|opt|choices?|candidate|选项)[\W_]*([A-Ja-j]|\d{1,2})")
+"""What a column that holds one option is called."""
+
 ALIASES: dict[str, TaskType] = {
     "single_answer_choice": "single_choice",
     "multiple_choice": "multi_select",

@@ -16,7 +16,7 @@ from mmdyn.data.files import new_file
 from mmdyn.data.formats._cells import OPTION_LETTERS, read_answer, read_list_cell, read_task_type, write_answer
 from mmdyn.data.formats._tsv_rows import TsvRow
 from mmdyn.data.formats.tsv import sample_of_tsv_row
-from mmdyn.data.images import ImageFolder, from_base64, read_inside
+from mmdyn.data.images import ImageFolder, from_base64, is_picture, read_inside
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, MissingExtra, did_you_mean, no_such_path
@@ -209,6 +209,8 @@ def _from_vlmevalkit(values: dict[str, Any], number: int, folder: Path, images: 
     """
     pictures = [value for name in ("image", "images") for value in _as_list(values.get(name))]
     cells = {name: _text(value) for name, value in values.items() if name not in ("image", "images")}
+    if other := [name for name in cells if is_picture(values[name])]:
+        raise ValueError(f"the column {other[0]!r} holds a picture and is not read: call it image")
     for name in ("options", "choices"):
         listed = values.get(name)
         if isinstance(listed, list | str) and cells.pop(name):

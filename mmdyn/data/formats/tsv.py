@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from mmdyn.data.files import MAX_LINE, new_file
 from mmdyn.data.formats._cells import (
+    OPTION_COLUMN,
     OPTION_LETTERS,
     guess_task_type,
     read_answer,
@@ -28,7 +29,7 @@ from mmdyn.data.formats._cells import (
     write_answer,
 )
 from mmdyn.data.formats._tsv_rows import REFERENCE, TsvRow, read_tsv_rows
-from mmdyn.data.images import ImageFolder
+from mmdyn.data.images import ImageFolder, is_picture, is_picture_name
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.keys import Json, canonical
@@ -43,6 +44,8 @@ FIELDS = {
     **{"grade_level": "grade", "difficulty_level": "difficulty"},
 }
 """Columns that become fields of the sample."""
+
+_MAP = "call the options A, B, C, … and give each a column, or read it by `mmdyn data convert FILE --map …`"
 
 WRITTEN_FIELDS = ("category", "l2-category", "split")
 """Fields that VLMEvalKit breaks its scores down by, and that therefore get columns of their own."""
@@ -85,7 +88,7 @@ def _sample_of(row: TsvRow) -> Sample:
     """The sample of a row. Raises ValueError, too, for options that stand in one column, as other sets have them."""
     for name in ("choices", "options"):
         if REST not in row.cells and row.cells.get(name, "").strip() and not read_option_cells(row.cells):
-            raise ValueError(f"the column {name!r} is not read: call the options A, B, C, … and give each a column")
+            raise ValueError(f"the column {name!r} is not read: {_MAP}")
     return sample_of_tsv_row(row)
 
 
@@ -151,6 +154,12 @@ def sample_of_tsv_row(
     labels, texts = tuple(option.label for option in options), tuple(option.text for option in options)
     named = cells.get("task_type", "").strip()
     kind = task_type or (read_task_type(named) if named else guess_task_type(cells.get("answer", ""), labels))
+    for name in cells.keys() - _OWN:
+        shown = is_picture(cells[name]) or (is_picture_name(cells[name]) and not row.images)
+        if cells[name].strip() and (shown or OPTION_COLUMN.fullmatch(name)):
+            raise ValueError(
+                f"the column {name!r} holds {'a picture' if shown else 'an option'} and is not read: {_MAP}"
+            )
     question = "\n".join(text for text in (cells.get("hint", ""), cells["question"]) if text.strip())
     return Sample(
         id=id or _id(cells),
