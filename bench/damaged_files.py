@@ -24,13 +24,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
-
 from mmdyn import plugins
 from mmdyn.data import ImageFolder, SampleSet, convert
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
-from mmdyn.sample import Option, Sample
+from mmdyn.sample import Sample
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ROWS = 12
@@ -390,7 +388,7 @@ def _anew(case: Case) -> None:
 
 def ids_given_twice(case: Case) -> None:
     """One id twice."""
-    name = list(case.rows[0])[0]
+    name = next(iter(case.rows[0]))
     case.rows[3][name] = case.rows[1][name]
     case.readable = False
 

@@ -26,7 +26,7 @@ from mmdyn.data.images import is_picture, is_picture_name
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Answer, ImageRef, Option, Sample, TaskType
-from mmdyn.text import read_labels, read_options, split_options
+from mmdyn.text import SplitQuestion, read_labels, read_options, split_options
 
 OR_A_VALUE = ("language", "task_type")
 """Keys that take the value itself where no column is called so."""
@@ -90,8 +90,9 @@ def sample_of_columns(
     texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in plain.items() if key != "ignore"}
     kind, question = read_task_type(texts["task_type"]) if texts.get("task_type") else None, texts["question"]
     options, names, mended = _options(given.get("options", []), put)
-    if not options and (kind in CHOICE_TYPES or (kind is None and read_labels(texts.get(how, ""), OPTION_LETTERS[:8]))):
-        question, options, mended = split_options(question, 2)
+    if not options and kind in (None, *CHOICE_TYPES):
+        question, options, mended = _options_in(question, _text(value), kind)
+        value = _text(value) if options and type(value) is int else value  # nobody says what it counts from
     if any(_LINK.search(text) for text in (question, *[option.text for option in options])):
         raise ValueError("the question links to a picture in its text: name pictures in a column, and map image=COLUMN")
     kind, answer = _answer(value, kind, options, names, how)
@@ -214,6 +215,20 @@ def _options(
             raise ValueError(f"the options are labelled {', '.join(labels)}: label them A, B, C, …")
         options = tuple(Option(*pair) for pair in zip(letters, texts, pictures, strict=True))
     return options, dict(zip(labels, letters, strict=True)) if numbered else {}, mended
+
+
+def _options_in(question: str, answer: str, kind: TaskType | None) -> SplitQuestion:
+    """A question without the options at its end, if the answer names one of them. Raises ValueError."""
+    letters = read_labels(answer, OPTION_LETTERS[:8])
+    try:
+        found = split_options(question, 2)
+    except ValueError:
+        if kind or letters:
+            raise
+        return SplitQuestion(question)
+    labels, texts = [option.label for option in found.options], [option.text for option in found.options]
+    named = kind or letters or answer.isdecimal() or answer in texts or read_labels(answer, labels, texts)
+    return found if found.options and named else SplitQuestion(question)
 
 
 def _decoded(value: Any) -> Any:

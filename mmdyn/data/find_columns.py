@@ -140,8 +140,9 @@ def is_foreign(file: Path) -> bool:
     ending = file.suffix.lower()
     if not file.is_file() or ending in (".csv", ".json", ".xlsx"):
         return file.is_file()
-    first = next(iter(read_raw_rows(file)), None) if ending in (".jsonl", ".ndjson", ".tsv", ".parquet") else None
-    if first is None or first.problem:
+    rows = read_raw_rows(file) if ending in (".jsonl", ".ndjson", ".tsv", ".parquet") else iter(())
+    first = next((raw for raw in rows if not raw.problem), None)
+    if first is None:
         return False
     names = first.values.keys()
     if "question" in names and names & {"task_type", "options_in_image", "fields", "meta", "variant", "mmdyn"}:

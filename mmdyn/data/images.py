@@ -27,7 +27,8 @@ MAX_BYTES = 64 * 1024 * 1024
 
 IMAGE_SUFFIXES = {"PNG": "png", "JPEG": "jpg", "GIF": "gif", "WEBP": "webp", "BMP": "bmp", "TIFF": "tiff"}
 _NAMED = re.compile(
-    rf"(?:https?://\S{{1,300}}|(?!.*://)[^\n]{{1,300}})\.(?:{'|'.join((*IMAGE_SUFFIXES.values(), 'jpeg', 'tif'))})", re.I
+    rf"(?:https?://\S{{1,300}}|(?!.*://)[^\n]{{1,300}})\.(?:{'|'.join((*IMAGE_SUFFIXES.values(), 'jpeg', 'tif'))})",
+    re.I,
 )
 _ENCODED = re.compile(r"\s*(?:data:image/|(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK)[A-Za-z0-9+/\s]{60})")
 IMAGE_MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" for suffix in IMAGE_SUFFIXES.values()}
