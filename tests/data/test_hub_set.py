@@ -137,7 +137,7 @@ ABC = ["cat", "dog", "A"]
         (ABC, "A", None, "the answer 'A' could be A or C: map the column as answer_index or answer_text or answer_letter"), (["B", "A", "C"], "A", None, "could be A or B"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
         (["5", "6", "7"], "1", None, "the answer '1' is no option's letter or words: does it count from 0 (map it as answer_index) or from 1 (answer_number)?"), (["x", "x"], "x", None, "could be A or B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
         (["2", "3", "4"], 2, None, "the answer '2' could be A or C"),
-        (["(0, 2)", "[0, 2]"], "[0, 2]", "single_choice", ("B",)), (ABC, "['A', 'B']", "multi_select", ("A", "B")), (ABC, "[0, 2]", None, "no option"),
+        (["(0, 2)", "[0, 2]"], "[0, 2]", "single_choice", ("B",)), (ABC, "['A', 'B']", None, "the answer 'A' could be A or C"), (["x", "y", "z"], "['A', 'B']", "multi_select", ("A", "B")), (ABC, "[0, 2]", None, "no option"),
         (["AB", "B", "C"], "AB", None, "could be A or AB"), (["2", "3", "4"], 4, "single_choice", ("C",)), ([2, 1, 0], 1, "single_choice", ("B",)), (["x", "x", "y"], "A", None, "option B says the same as a right one"),
         (None, None, None, "the answer is empty"), (None, "", None, "the answer is empty"), (ABC, True, None, "no option"), ([str(n) for n in range(27)], 0, None, "27 options: at most 26"), ("cat; dog", "A", None, "at least two options"),
     ],

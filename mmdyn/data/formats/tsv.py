@@ -154,12 +154,11 @@ def sample_of_tsv_row(
     labels, texts = tuple(option.label for option in options), tuple(option.text for option in options)
     named = cells.get("task_type", "").strip()
     kind = task_type or (read_task_type(named) if named else guess_task_type(cells.get("answer", ""), labels))
-    for name in cells.keys() - _OWN:
-        shown = is_picture(cells[name]) or (is_picture_name(cells[name]) and not row.images)
-        if cells[name].strip() and (shown or OPTION_COLUMN.fullmatch(name)):
-            raise ValueError(
-                f"the column {name!r} holds {'a picture' if shown else 'an option'} and is not read: {_MAP}"
-            )
+    for name, text in cells.items():
+        if name not in _OWN and (is_picture(text) or (is_picture_name(text) and not row.images)):
+            raise ValueError(f"the column {name!r} holds a picture and is not read: call it image or image_path")
+        if name not in _OWN and text.strip() and OPTION_COLUMN.fullmatch(name):
+            raise ValueError(f"the column {name!r} is not read: {_MAP}")
     question = "\n".join(text for text in (cells.get("hint", ""), cells["question"]) if text.strip())
     return Sample(
         id=id or _id(cells),
