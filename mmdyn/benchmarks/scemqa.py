@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.data import IMAGE_SUFFIXES, RawRow
 from mmdyn.sample import Answer, Option, Sample, TaskType
-from mmdyn.text import leading_label, options_are_letters, split_options
+from mmdyn.text import leading_labels, options_are_letters, split_options
 
 _SHORT = 40
 """A free answer of more characters is open_ended rather than a blank."""
@@ -98,20 +98,20 @@ class Scemqa(Benchmark[_Question]):
             group=f"scemqa-{Path(picture).stem[:16]}",
             fields=fields | ({"category": row.category} if row.category.strip() else {}),
             explanation=explanation,
-            meta=noted(mended, led, [option.label for option in options if answer == (option.label,)]),
+            meta=noted(mended, led, [str(part) for part in answer] if options and isinstance(answer, tuple) else ()),
         )
 
 
 def _choice(options: tuple[Option, ...], text: str) -> tuple[TaskType, Answer, str]:
     if not options:
         raise ValueError("a Multiple_Choice without options in its text: write A. …, B. …, each on a line of its own")
-    found = leading_label(text)
+    found = leading_labels(text)
     if not found:
         raise ValueError(
             f"the answer {text.strip()[:40]!r} does not begin with an option's letter: begin it with `C: `"
         )
-    label, explanation = found
-    return choice_type(options, (label,)), (label,), explanation
+    labels, explanation = found
+    return choice_type(options, labels), labels, explanation
 
 
 def _free(text: str) -> tuple[TaskType, Answer, str]:

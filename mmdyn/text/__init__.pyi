@@ -27,7 +27,7 @@ from .normalise import one_spelling as one_spelling, visible_and_gaps as visible
 from .numbers import Number as Number, in_unit as in_unit, read_number as read_number
 from .option_lists import (
     SplitQuestion as SplitQuestion,
-    leading_label as leading_label,
+    leading_labels as leading_labels,
     options_are_letters as options_are_letters,
     question_range as question_range,
     read_labels as read_labels,

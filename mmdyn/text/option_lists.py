@@ -167,9 +167,9 @@ def read_labels(text: str, labels: Sequence[str], texts: Sequence[str] = ()) -> 
             word = named is letters and way != named and list(way) != sorted(way)
             if way and not word and all(part in labels for part in way):
                 return way if len(plain) == 1 or _folded(text) not in words.values() else ()
-    led = leading_label(text)
-    if led and words.get(led[0]) == _folded(led[1]):
-        return (led[0],)
+    led = leading_labels(text)
+    if led and len(led[0]) == 1 and words.get(led[0][0]) == _folded(led[1]):
+        return led[0]
     told = [label for label, word in words.items() if word == _folded(text)]
     return tuple(told) if len(told) == 1 and len(told[0]) < len(_folded(text)) else ()
 
@@ -182,10 +182,15 @@ def read_letters(text: str, options: tuple[Option, ...] = ()) -> tuple[str, ...]
     raise ValueError(f"the answer {text.strip()[:40]!r} is no option: the options are {', '.join(labels)}")
 
 
-def leading_label(text: str) -> tuple[str, str] | None:
-    """The label that an answer begins with, in any writing (`C: Because …`, `(C) Because …`, `c.`), and its rest."""
+def leading_labels(text: str) -> tuple[tuple[str, ...], str] | None:
+    """The labels that an answer begins with, in any writing (`C: Because …`, `(C) Because …`, `$C$`, `(A, D) Option A
+    is …`), and its rest. None where there are none, or several which a sentence may go on with (`A, B and C are …`).
+    """
+    if several := _SEVERAL.match(text):
+        labels = tuple(re.findall("[A-H](?![A-Za-z])", several[1]))
+        return (labels, text[several.end() :].strip()) if len({*labels}) == len(labels) else None
     found = _BEGINS.match(text)
-    return (_letter(found[1]), text[found.end() :].strip()) if found else None
+    return ((_letter(found[1]),), text[found.end() :].strip()) if found else None
 
 
 _ENDS = " .()（）[]【】。．:：\t\r\n"
@@ -193,8 +198,12 @@ _SAID = re.compile(
     r"^(?:\s*(?i:(?:the\s+)?(?:correct\s+)?(?:answer|option)|【?答案】?|故?选)(?:\s+is|[为是])?\s*[:：]?(?![A-Za-z]{2}))"
 )
 _BEGINS = re.compile(
-    rf"{_SAID.pattern[1:]}?\s*({_ANY}|\(?[A-H]\)?(?![A-Za-z]))"
-    r"(?!\s*(?:or\b|and\b|[/&,、或和])\s*\(?[A-H](?![A-Za-z]))[\s:：.,)-]*"
+    rf"{_SAID.pattern[1:]}?\s*({_ANY}|\$[A-H]\$|\(?[A-H]\)?(?![A-Za-z)]))"
+    r"(?!(?<=、)\s*[A-H](?![A-Za-z]))(?!\s*(?:or\b|and\b|[/&,、或和])\s*\(?[A-H](?![A-Za-z]))[\s:：.,)-]*"
+)
+_SEVERAL = re.compile(
+    rf"{_SAID.pattern[1:]}?\s*\(?((?:\(?[A-H]\)?\s*(?:(?:[,，、&]|and\b|和)\s*)+)+\(?[A-H](?![A-Za-z])\)?)\)?"
+    r"(?=\s*$|\s*[.。:：]|\s+[A-Z][a-z])[\s.。:：]*"
 )
 _LEADING = re.compile(r"^\s*(\d{1,2})\s*(?:[．、]|\.(?=\D|(?:19|20)\d\d\s*年))\s*")
 _POINTS = re.compile(r"^\s*[(（]\s*\d{1,2}(?:\.\d)?\s*分\s*[)）]\s*")
