@@ -235,15 +235,12 @@ def _decoded(value: Any) -> Any:
     """The list or object that a text writes out, as JSON or Python has it; another value itself. Raises ValueError."""
     if not isinstance(value, str) or not value.strip().startswith(("[", "{")):
         return value
-    with suppress(ValueError):
-        return msgspec.json.decode(value)
-    if value.strip().startswith("["):
-        with suppress(ValueError):
-            return [*read_list_cell(value)]
-    try:
-        return ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise ValueError(f"the options {value[:40]!r} cannot be read: write them as JSON") from None
+    lists = [read_list_cell] if value.strip().startswith("[") else []
+    for read in (msgspec.json.decode, *lists, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            found = read(value.strip())
+            return [*found] if isinstance(found, tuple) else found
+    raise ValueError(f"the options {value[:40]!r} cannot be read: write them as JSON")
 
 
 def _labelled(given: Any) -> tuple[list[str], list[Any]]:
