@@ -80,25 +80,21 @@ def convert_command(
     if (source is None) != (origin or "").startswith(NAMED_SETS):
         raise click.UsageError("give SOURCE, or a set by name: --from hf:NAME or --from vlmeval:NAME, but not both")
     mapped = dict(column.partition("=")[::2] for column in columns)
-    with ProgressBar("convert", quiet=quiet) as bar:
-        watch = _Watch(bar.advance)
-        try:
-            made = convert(
-                source,
-                out,
-                benchmark=benchmark,
-                format=format,
-                columns=mapped,
-                name=name,
-                skip_bad=skip_bad,
-                limit=limit,
-                keep_files=keep_files,
-                on_row=watch,
-                on_columns=_tell_columns,
-            )
-        finally:
-            for line in _bad_lines(watch.bad):
-                click.echo(f"{'rejected' if skip_bad else 'bad'}: {line}", err=True)
+    word = "rejected" if skip_bad else "bad"
+    with ProgressBar("convert", quiet=quiet) as bar, _Watch(bar.advance, word) as watch:
+        made = convert(
+            source,
+            out,
+            benchmark=benchmark,
+            format=format,
+            columns=mapped,
+            name=name,
+            skip_bad=skip_bad,
+            limit=limit,
+            keep_files=keep_files,
+            on_row=watch,
+            on_columns=_tell_columns,
+        )
     _tell(made, out, watch)
     if benchmark and source:
         from mmdyn.plugins import load
@@ -336,10 +332,10 @@ def _origin(name: str | None) -> tuple[str | None, str | None]:
 
 
 class _Watch:
-    """Sees every row that is converted: moves the bar, and keeps the bad ones."""
+    """Sees every row that is converted: moves the bar, keeps the bad ones, and prints them by kind in the end."""
 
-    def __init__(self, advance: Callable[..., None]) -> None:
-        self._advance = advance
+    def __init__(self, advance: Callable[..., None], word: str) -> None:
+        self._advance, self._word = advance, word
         self.rows = 0
         self.bad: list[Row] = []
 
@@ -348,6 +344,13 @@ class _Watch:
         if row.problem:
             self.bad.append(row)
         self._advance(rejected=len(self.bad))
+
+    def __enter__(self) -> _Watch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for line in _bad_lines(self.bad):
+            click.echo(f"{self._word}: {line}", err=True)
 
 
 def _bad_lines(bad: list[Row]) -> Iterator[str]:

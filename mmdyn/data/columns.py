@@ -236,7 +236,8 @@ def _decoded(value: Any) -> Any:
     if not isinstance(value, str) or not value.strip().startswith(("[", "{")):
         return value
     lists = [read_list_cell] if value.strip().startswith("[") else []
-    for read in (msgspec.json.decode, *lists, ast.literal_eval):
+    readers: list[Callable[[str], Any]] = [msgspec.json.decode, *lists, ast.literal_eval]
+    for read in readers:
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             found = read(value.strip())
             return [*found] if isinstance(found, tuple) else found

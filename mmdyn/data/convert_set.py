@@ -63,16 +63,13 @@ def convert(
         InputError: Rows are bad: how many of each reason.
         UserError: `out` cannot be written, or its format cannot carry a sample.
     """
-    source, benchmark, format = _find(source, benchmark, format)
-    if columns and not (benchmark or "").startswith(HUB) and (benchmark or format or not source.is_file()):
-        raise UserError(f"a mapping of columns is for {HUB}NAME, or a file without --from: leave it out")
+    source, benchmark, format = _find(source, benchmark, format, mapped=bool(columns))
     if source.resolve() == out.resolve():
         raise UserError(f"{out} is the source itself: choose another place to write to")
 
     def fill(folder: Path, named: str, how: dict[str, Json]) -> SampleSet:
-        incoming = _open(
-            source, ImageFolder(folder, keep_files=keep_files), benchmark, format, columns or {}, on_columns
-        )
+        images = ImageFolder(folder, keep_files=keep_files)
+        incoming = _open(source, images, benchmark, format, columns or {}, on_columns)
         return write_set(incoming, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
     _check_out(out)
@@ -101,8 +98,12 @@ def _check_out(out: Path) -> None:
         raise UserError(f"{out} is there already: remove it, or choose another name")
 
 
-def _find(source: Path | None, benchmark: str | None, format: str | None) -> tuple[Path, str | None, str | None]:
-    """Where it lies, its loader and its format. Raises InputError."""
+def _find(
+    source: Path | None, benchmark: str | None, format: str | None, *, mapped: bool
+) -> tuple[Path, str | None, str | None]:
+    """Where it lies, its loader and its format. Raises InputError, and UserError where no columns can be mapped."""
+    if mapped and not (benchmark or "").startswith(HUB) and (benchmark or format or (source and source.is_dir())):
+        raise UserError(f"a mapping of columns is for {HUB}NAME, or a file without --from: leave it out")
     if benchmark and benchmark.startswith(TSV):
         return find_tsv(benchmark.removeprefix(TSV)), None, "tsv"
     if benchmark and benchmark.startswith(HUB):
