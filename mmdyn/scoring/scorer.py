@@ -91,8 +91,8 @@ class Scorer:
         """The score of what was read. Raises UserError where `check` does."""
         self.check(sample)
         value, parts, more = self._credit(sample, extraction.found)
-        whole = extraction.whole
-        if more and whole and isinstance(sample.answer, str) and same(whole.text, sample.answer, _match(sample)):
+        whole, gold = extraction.whole, sample.answer
+        if more and whole and any(same(text, str(gold), _match(sample)) for text in (whole.text, whole.said)):
             extraction, value, more = _taking(extraction, whole), 1.0, False
         found = extraction.found
         more = more and extraction.rule not in SETTLED

@@ -20,9 +20,10 @@ CONFIDENCE = {
 
 class Whole(Struct, frozen=True, gc=False):
     """All that a response answers: what follows its last slot (rule `slot`), else the response without its reasoning
-    (`whole`)."""
+    (`whole`), which is `said`."""
 
     text: str
+    said: str
     rule: str
     span: tuple[int, int]
 

@@ -45,7 +45,7 @@ def read_whole(response: Response) -> Whole | None:
             end = max(text.find("</", start), 0) or end
     if not text[start:end].strip():
         return None
-    return Whole(text[start:end].strip(), "slot" if slots else "whole", response.span(start, end))
+    return Whole(text[start:end].strip(), text.strip(), "slot" if slots else "whole", response.span(start, end))
 
 
 def candidate_texts(response: Response) -> list[Candidate[str]]:
