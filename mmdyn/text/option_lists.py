@@ -136,7 +136,8 @@ def read_options(
     before = [mark[0].strip() if mark else "" for mark in found]
     words = [text[mark.end() if mark else 0 :].strip() for mark, text in zip(found, texts, strict=True)]
     own = sum(_letter(label) == right for label, right in zip(before, ascii_uppercase, strict=False))
-    if len(texts) > 1 and all(before) and "A" in map(_letter, before):
+    letters = {_letter(label) for label in before}  # one alone names what all options speak of: "A: 3, B: 4"
+    if len(letters) > 1 and all(before) and "A" in letters:
         again, more = _settle(before, words)
         if again != [*range(len(texts))]:
             raise ValueError("the letters before the options' words are not those of the options: correct them")
