@@ -77,9 +77,9 @@ def sample_of_columns(
     """The sample of what a row holds; without an id it is called by the row's number.
 
     `answer_index` is the number of the right option, from 0, `answer_number` from 1, `answer_text` its text,
-    `answer_letter` its letter or the letters of several; an `answer` is any of the first, the third and the fourth, and
-    refused where it may be two of them. Several right options make a multi_select. Where no column holds options and
-    the answer is letters, they may stand at the question's end. Without options a bool is true_false, a number one
+    `answer_letter` its letter or the letters of several; an `answer` is a number from 0, a text or letters, and refused
+    where it may be two of them. Several right options make a multi_select. Where no column holds options, those at the
+    question's end are taken if the answer names one. Without options true and false are true_false, a number is one
     blank, a list what is accepted for it (of lists, the blanks), and a text open_ended. Raises ValueError.
     """
     plain = {key: parts for key, parts in given.items() if key not in ("image", "options") and not key.startswith(META)}

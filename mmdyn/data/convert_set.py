@@ -103,7 +103,7 @@ def _find(
 ) -> tuple[Path, str | None, str | None]:
     """Where it lies, its loader and its format. Raises InputError, and UserError where no columns can be mapped."""
     if mapped and not (benchmark or "").startswith(HUB) and (benchmark or format or (source and source.is_dir())):
-        raise UserError(f"a mapping of columns is for {HUB}NAME, or a file without --from: leave it out")
+        raise UserError(f"a mapping of columns is for {HUB}NAME or a table of columns of its own: leave it out")
     if benchmark and benchmark.startswith(TSV):
         return find_tsv(benchmark.removeprefix(TSV)), None, "tsv"
     if benchmark and benchmark.startswith(HUB):

@@ -134,7 +134,10 @@ def format_of(path: Path) -> Format:
     if ending not in endings:
         hint = did_you_mean(ending, endings)
         raise InputError(
-            path, None, f"the ending {ending!r} is of no format{hint}: use {', '.join(endings)}, or a set folder"
+            path,
+            None,
+            f"the ending {ending!r} is of no format{hint}: use {', '.join(endings)}, or a set folder "
+            "(`mmdyn data convert` makes one of .csv, .json and .xlsx)",
         )
     return endings[ending]
 

@@ -21,6 +21,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 EVAL, MADE = ("eval",), ("eval", "perturb")
 JUDGES = ("eval", "score", "grade", "compare", "errors")
 WHO: dict[str, tuple[str, ...]] = {
+    "mmdyn/data/find_columns.py": ("data convert",),
     "mmdyn/run/": EVAL,
     "mmdyn/table.py": ("report",),
     "mmdyn/run/config.py": ("run",),

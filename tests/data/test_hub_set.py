@@ -327,7 +327,7 @@ def test_it_converts_and_is_found_done(folder: Path, tmp_path: Path) -> None:
     assert seen == []
     with pytest.raises(UserError, match="already holds another set"):
         convert(None, tmp_path / "out", benchmark=f"hf:{folder}", columns=columns, limit=2)
-    with pytest.raises(UserError, match="a mapping of columns is for hf:NAME, or a file without --from"):
+    with pytest.raises(UserError, match="a mapping of columns is for hf:NAME or a table of columns of its own"):
         convert(folder, tmp_path / "other", columns=columns)
     with pytest.raises(InputError, match="no such file or folder"):
         convert(None, tmp_path / "other")
