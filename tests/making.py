@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from mmdyn.data import SampleSet, SetWriter
+from mmdyn.data import ImageFolder, SampleSet, SetWriter
 from mmdyn.sample import Option, Sample
 
 
@@ -67,8 +67,8 @@ def pixels(data: bytes) -> np.ndarray:
 
 
 def write_set(folder: Path, samples: Iterable[Sample], name: str = "small", images: Iterable[bytes] = ()) -> SampleSet:
-    """Write a set folder; `images` are put into it (their names follow from their bytes: `image_ref`)."""
-    with SetWriter(folder, name) as writer:
+    """Write a set folder; `images` are put into it as they are (their names follow from their bytes: `image_ref`)."""
+    with SetWriter(folder, name, images=ImageFolder(folder, keep_files=True)) as writer:
         for data in images:
             writer.images.put(data)
         for sample in samples:

@@ -19,8 +19,8 @@ def test_the_report_is_what_the_demo_prints_now_and_another_is_printed_anew() ->
     printing = load_bench("readme")
     output = printing.demo_output()
     assert printing.reprinted(README, output) == README, "run python bench/readme.py"
-    assert "25 [12, 54]" in README
-    assert printing.reprinted(README.replace("25 [12, 54]", "26 [12, 54]"), output) == README
+    assert "25 [12, 68]" in README
+    assert printing.reprinted(README.replace("25 [12, 68]", "26 [12, 68]"), output) == README
 
 
 def test_ids_are_of_the_benchmark() -> None:

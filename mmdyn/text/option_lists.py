@@ -136,8 +136,8 @@ def read_options(
     before = [mark[0].strip() if mark else "" for mark in found]
     words = [text[mark.end() if mark else 0 :].strip() for mark, text in zip(found, texts, strict=True)]
     own = sum(_letter(label) == right for label, right in zip(before, ascii_uppercase, strict=False))
-    letters = {_letter(label) for label in before}  # one alone names what all options speak of: "A: 3, B: 4"
-    if len(letters) > 1 and all(before) and "A" in letters:
+    labelled = len(texts) > 1 and all(before) and "A" in map(_letter, before)
+    if labelled and not all(map(_GOES_ON.search, texts)):
         again, more = _settle(before, words)
         if again != [*range(len(texts))]:
             raise ValueError("the letters before the options' words are not those of the options: correct them")
@@ -206,6 +206,8 @@ _SEVERAL = re.compile(
     rf"{_SAID.pattern[1:]}?\s*\(?((?:\(?[A-H]\)?\s*(?:(?:[,，、&]|and\b|和)\s*)+)+\(?[A-H](?![A-Za-z])\)?)\)?"
     r"(?=\s*$|\s*[.。:：]|\s+[A-Z][a-z])[\s.。:：]*"
 )
+_GOES_ON = re.compile(r"(?i)[,;]\s?\(?B\)?\s?[:=.)]|[,;]\s?\(B\)")
+"""In each option: the letters name what all of them speak of ("A: 3, B: 4")."""
 _LEADING = re.compile(r"^\s*(\d{1,2})\s*(?:[．、]|\.(?=\D|(?:19|20)\d\d\s*年))\s*")
 _POINTS = re.compile(r"^\s*[(（]\s*\d{1,2}(?:\.\d)?\s*分\s*[)）]\s*")
 _RANGE = re.compile(r"(?:完成|回答)\s*(?:第\s*)?(\d{1,2})\s*(?:[~～〜－\-–—﹣至、]\s*|\s)(\d{1,2})\s*小?题")

@@ -252,7 +252,7 @@ def test_real_sets_are_the_same_in_every_format(name: str, answer: str, tmp_path
         copytree(source / "images", folder / "images")
         made = convert(file, folder / "set")
         assert len(made) == len(rows) and all(sample.images for sample in made)
-        digests[ending] = made.digest
+        digests[ending] = made.manifest.digest
     assert len(set(digests.values())) == 1, digests
 
 
