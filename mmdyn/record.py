@@ -91,9 +91,9 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     which `rule`.
 
     confidence: of the reading, by its rule, in [0, 1]; 0 where nothing was read. needs_judge: the rules do not settle
-        the value, and no judge has. lower_bound: it needs one because it is an open answer, or what was read
-        for a blank is not of the right answer's kind, so that the rules may have missed that it is right. chance: what guessing at the sample earns under the same
-        policy, in [0, 1]; None in scores of versions that did not say.
+        the value, and no judge has. lower_bound: it needs one because it is an open answer, or what was read for a
+        blank is not of the right answer's kind, so that the rules may have missed that it is right. chance: what
+        guessing at the sample earns under the same policy, in [0, 1]; None in scores of versions that did not say.
     """
 
     status: Status
