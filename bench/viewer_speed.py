@@ -34,7 +34,10 @@ def make(folder: Path) -> None:
     conditions = (Condition(), Condition("dynamic"))
     entry = SetEntry("exam", "exam", "sets/exam", "0" * 64)
     models = tuple(ModelEntry(name, {"name": name}) for name in MODELS)
-    config = RunConfig((entry,), models, conditions, 1, None, "", "", {}, SCORER, QUESTIONS * len(MODELS) * len(CHAINS))
+    config = RunConfig(
+        sets=(entry,), models=models, conditions=conditions, epochs=1, limit=None, prompts="", ops="", versions={},
+        scorer=SCORER, planned=QUESTIONS * len(MODELS) * len(CHAINS),
+    )  # fmt: skip
     write_config(folder, config)
     options = tuple(Option(label, f"the {label.lower()} answer") for label in "ABCD")
     with Store(folder / "records") as store:

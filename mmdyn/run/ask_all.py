@@ -36,7 +36,7 @@ async def ask_all(asks: Iterable[Ask | Skip], tools: SampleTools) -> None:
         await carry_out(
             (ask for ask in asks if isinstance(ask, Ask)),
             lambda ask: run_sample(ask, tools),
-            workers=WAITING * asker.concurrency + (BACKLOG if grader.cascade.judges else 0),
+            workers=WAITING * asker.concurrency + (BACKLOG if grader.judges else 0),
             stop=stop,
             note=partial(_note, tools),
             interrupted=interrupted,

@@ -8,12 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import yaml
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mmdyn.data import NAMED_SETS, convert
-from mmdyn.errors import InputError, UserError, unreadable
+from mmdyn.data import NAMED_SETS, Given, convert
+from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
 from mmdyn.models import open_budget, open_model, refuse_programs
 from mmdyn.plugins import resolve
 from mmdyn.run.conditions import ConditionSpec
@@ -24,6 +25,7 @@ from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.scoring_config import ScoringConfig
+from mmdyn.run.set_request import Requested, SetRequest
 from mmdyn.sample import from_dict
 from mmdyn.scoring import Scorer
 from mmdyn.work import Ranks, RunFolder
@@ -33,14 +35,23 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
     """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie; or the
     name of a set (`hf:NAME` with a `map` of its columns, `vlmeval:NAME`), which needs no path.
 
-    With `skip_bad` bad rows are listed in the set's rejected.jsonl instead of ending the run.
+    With `skip_bad` bad rows are listed in the set's rejected.jsonl instead of ending the run. Without a benchmark
+    `path` is a set folder or a file. conditions, scoring, limits: what of these sections (OWN) is otherwise than the
+    run's for this set and its variants.
     """
 
-    benchmark: str
+    benchmark: str = ""
     path: str = ""
     map: dict[str, str] = {}
     name: str | None = None
     skip_bad: bool = False
+    conditions: dict[str, Any] = {}
+    scoring: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
+
+
+OWN = {"conditions": ("styles", "shots", "prompt"), "scoring": ScoringConfig.__struct_fields__, "limits": ("n",)}
+"""What of a run's sections a set may have of its own."""
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,6 +104,12 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
     except ValueError as error:
         raise InputError(file, None, str(error)) from None
     config.scoring.check()
+    for number, given in enumerate(config.sets):
+        if isinstance(given, Source):
+            try:
+                _request(config, given, given.path).job(_job(config)).scoring.check()
+            except ValueError as error:
+                raise InputError(file, None, f"sets.{number}: {error}") from None
     setup = getattr(config.execution.cluster, "setup", "")
     if setup and not allow_programs and any(setup in text for text in written):
         raise InputError(file, None, "the executor's setup runs commands: read it, then give --allow-programs")
@@ -102,7 +119,9 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
 def run_config(config: Config) -> RunFolder:
     """Carry out a config, whose settings are checked before a set is imported. Raises what `evaluate` raises, and
     UserError where several ranks are to import a set."""
-    if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
+    if Ranks.of_environment().size > 1 and (
+        loose := [one for one in config.sets if isinstance(one, Source) and one.benchmark]
+    ):
         raise UserError(
             f"{loose[0].path or loose[0].benchmark} is to be imported, and several processes need a set folder:"
             " `mmdyn data convert` makes one"
@@ -120,19 +139,41 @@ def estimate_config(config: Config) -> RunEstimate:
 def _check(config: Config) -> None:
     """Raise UserError for what can be told before a set is imported."""
     for given in config.sets:
-        if isinstance(given, Source) and not given.benchmark.startswith(NAMED_SETS):
+        if isinstance(given, Source) and given.benchmark and not given.benchmark.startswith(NAMED_SETS):
             resolve("benchmarks", given.benchmark)
     open_executor(config.execution)
-    Scorer(config.scoring.policy)
     open_budget(config.limits.prices, config.limits.max_cost, config.limits.max_requests)
-    for text in (*config.models, *config.scoring.judges):
-        open_model(text)
     paths = [getattr(given, "path", "") or given for given in config.sets]
-    checked(Job(Path(config.out), config.models, *_groups(config).values()), paths)
+    job, own = checked(_job(config), [_requested(config, *pair) for pair in zip(config.sets, paths, strict=True)])
+    for text in (*config.models, *(judge for one in own for judge in (one or job).scoring.judges)):
+        open_model(text)
+    for one in own:
+        Scorer((one or job).scoring.policy)
 
 
 def _groups(config: Config) -> dict[str, Any]:
     return {name: getattr(config, name) for name in SECTIONS}
+
+
+def _job(config: Config) -> Job:
+    return Job(Path(config.out), config.models, *_groups(config).values())
+
+
+def _requested(config: Config, given: str | Source, placed: Any) -> Requested:
+    """A set where it lies, with what is its own. Raises ValueError."""
+    return _request(config, given, placed) if isinstance(given, Source) else placed
+
+
+def _request(config: Config, given: Source, placed: Given) -> SetRequest:
+    for section, names in OWN.items():
+        for name in getattr(given, section):
+            if name not in names:
+                hint = did_you_mean(name, names)
+                raise ValueError(f"{section} of a set has no key {name!r}{hint}: {', '.join(names)} are")
+    spec = from_dict(msgspec.to_builtins(config.conditions) | given.conditions, ConditionSpec)
+    limits = from_dict(msgspec.to_builtins(config.limits) | given.limits, Limits)
+    scoring = from_dict(msgspec.to_builtins(config.scoring) | given.scoring, ScoringConfig)
+    return SetRequest(placed, spec.styles, spec.shots, spec.prompt, scoring, limits.n)
 
 
 def _override(values: dict[str, Any], override: str) -> None:
@@ -179,13 +220,15 @@ def _place_of(key: str) -> str:
     return MOVED.get(key) or "".join(found)
 
 
-def _place_sets(config: Config, out: Path) -> list[str | Path]:
-    return [_place(given, out) for given in config.sets]
+def _place_sets(config: Config, out: Path) -> list[Requested]:
+    return [_requested(config, given, _place(given, out)) for given in config.sets]
 
 
 def _place(given: str | Source, out: Path) -> str | Path:
     if isinstance(given, str):
         return given
+    if not given.benchmark:
+        return given.path
     name = given.name or re.split("[:/]", given.benchmark.partition(",")[0])[-1]
     folder = out / "sets" / re.sub(r"[^\w.-]", "_", name)
     path = Path(given.path) if given.path else None

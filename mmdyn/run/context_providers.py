@@ -93,15 +93,15 @@ class ContextProviders:
             if any(context != Context() for _, context in asked) or self.examples.by_root
         )
 
-    def look_up(self, limit: int | None) -> None:
+    def look_up(self, limits: Mapping[str, int | None]) -> None:
         """Look up examples, and points for whatever sample is asked with looked-up ones, where the store has none.
         Raises UserError, ModelError."""
-        self.examples.look_up(self._sets, limit)
+        self.examples.look_up(self._sets, limits)
         if not self._searched:
             return
         asked = (
             (place, sample)
-            for place, sample in samples(self._sets, limit)
+            for place, sample in samples(self._sets, limits)
             if ("dynamic" if sample.variant else "standard") in self._searched
         )
         try:

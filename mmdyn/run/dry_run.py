@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import Given, SampleSet, is_set, open_image
+from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
 from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
@@ -19,14 +19,15 @@ from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
 from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.evaluate import check_labels, check_weighing, checked, conditions_of, vary
+from mmdyn.run.evaluate import check_labels, check_weighing, checked, vary, with_conditions
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors._executor import Job, open_providers, open_renderers
+from mmdyn.run.executors._executor import Job, open_providers, open_renderers, planned
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
-from mmdyn.run.plan import Ask, Skip, plan
+from mmdyn.run.plan import Ask, Skip
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
+from mmdyn.run.set_request import Requested, own_jobs, plain_sets
 from mmdyn.run.sets import GivenModel, open_sets, several, variants_folder
 from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
@@ -89,7 +90,7 @@ class _Asked(Struct, frozen=True):
 
 
 def estimate(
-    sets: Given | Sequence[Given],
+    sets: Requested | Sequence[Requested],
     models: GivenModel | Sequence[GivenModel],
     out: str | Path,
     *,
@@ -108,18 +109,20 @@ def estimate(
         each part or item. Variants that no model makes are made for the counting, and thrown away. Raises UserError as
         `evaluate` does.
     """
-    given, execution = several(sets), replace(execution, quiet=True)
+    requests, execution = several(sets), replace(execution, quiet=True)
     open_executor(execution)
-    job = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), given)
-    scorer, budget = Scorer(scoring.policy), limits.budget
+    job, own = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), requests)
+    budget, every = limits.budget, [one or job for one in own]
     asked, notes = _open_models(job.models, budget)
     if conditions.variant_judge:
         job = replace(job, spec=replace(conditions, variant_judge=""))
         notes.append("variants that are not made yet were counted before their judge throws any out")
     known = [who.model for who in asked if who.model is not None]
-    check_weighing(known, conditions.styles)
+    for one in every:
+        check_weighing(known, one.spec.styles)
     budget.check(known)
-    judges = _Judges(job, budget, len(asked))
+    judges = {one.scoring: _Judges(one, budget, len(asked)) for one in every}
+    scorers = {one.scoring: Scorer(one.scoring.policy) for one in every}
     if knowledge.asks:
         job = replace(job, knowledge=replace(knowledge, rerank=""))
         notes.append(
@@ -127,21 +130,22 @@ def estimate(
         )
     rows, skipped = dict[tuple[str, str, str], EstimateRow](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
-        opened = open_sets(given, Path(scratch), skip_bad=limits.skip_bad)
+        opened = open_sets(plain_sets(requests), Path(scratch), skip_bad=limits.skip_bad)
+        job = replace(job, own=own_jobs(job, own, opened))
         if conditions.makes_variants:
             opened += [_variants(job, one, Path(scratch)) for one in opened]
         shown: tuple[Message, ...] = ()
         seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
-        for prompts in _prompts(job, opened, scorer, scratch_store, skipped):
+        for prompts in _prompts(job, opened, scorers, scratch_store, skipped):
             ask, root = prompts.ask, opened[prompts.ask.place].root
             shown = shown or (prompts.last if ask.examples else ())
             for who in asked:
                 name = (who.label, root, ask.condition.mode)
                 _count_all(rows.setdefault(name, EstimateRow(*name)), who, prompts, seen, opened)
-            judges.count(root, ask, prompts.last)
+            judges[job.of(root).scoring].count(root, ask, prompts.last)
     order = {who.label: place for place, who in enumerate(asked)}
     listed = sorted(rows.values(), key=lambda row: order[row.model])
-    return RunEstimate(listed, judges.rows, skipped, notes, shown=shown)
+    return RunEstimate(listed, [row for one in judges.values() for row in one.rows], skipped, notes, shown=shown)
 
 
 class _Judges:
@@ -250,18 +254,18 @@ class _Prompts(Struct, frozen=True):
 
 
 def _prompts(
-    job: Job, opened: Sequence[SampleSet], scorer: Scorer, scratch: Store, skipped: dict[str, int]
+    job: Job, opened: Sequence[SampleSet], scorers: dict[ScoringConfig, Scorer], scratch: Store, skipped: dict[str, int]
 ) -> Iterator[_Prompts]:
     """Every ask with what would be sent; what cannot be asked is counted in `skipped`."""
-    conditions, limit = conditions_of(job, opened), job.limits.n
+    job = with_conditions(job, opened)
     renderers, expansions = open_renderers(job, opened), set[str]()
-    providers = open_providers(job, opened, conditions, scratch)
-    providers.look_up(limit)
-    for ask in plan(opened, conditions, job.spec.epochs, limit, providers.by_set):
+    providers = open_providers(job, opened, job.conditions, scratch)
+    providers.look_up(job.question_limits(opened))
+    for ask in planned(job, opened, providers.by_set):
         if isinstance(ask, Skip):
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
             continue
-        scorer.check(ask.sample)
+        scorers[job.of(opened[ask.place].root).scoring].check(ask.sample)
         try:
             first = opening(renderers[ask.place], ask)
             if not expands(ask.condition.context):

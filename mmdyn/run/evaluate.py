@@ -6,13 +6,15 @@ import platform
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from mmdyn.context import NONE, Context
@@ -22,7 +24,7 @@ from mmdyn.keys import Json, canonical
 from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
-from mmdyn.run.active_scores import begun, scoring_of, settle
+from mmdyn.run.active_scores import begun, settle
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.examples import check_examples
@@ -30,20 +32,33 @@ from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job, open_providers
 from mmdyn.run.knowledge_config import KnowledgeConfig
-from mmdyn.run.plan import check_hints, check_sets, count, plan
+from mmdyn.run.plan import check_hints, check_sets, count
 from mmdyn.run.render import LIKELIHOOD, own_instructions
-from mmdyn.run.scoring_config import ScoringConfig, open_cascade
+from mmdyn.run.scoring_config import ScoringConfig, open_cascades
+from mmdyn.run.set_request import Requested, jobs_of, own_jobs, plain_sets
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
+from mmdyn.scoring import Cascade
 from mmdyn.shots import Shots
-from mmdyn.work import FAILURE, LOG, RECORD, RUN, ModelEntry, RunConfig, RunFolder, Scoring, run_log, write_config
+from mmdyn.work import FAILURE, LOG, RECORD, RUN, Evaluator, ModelEntry, RunConfig, RunFolder, run_log, write_config
 from perturb import parse_chains, perturb
 
-FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
+FREE = (
+    "planned",
+    "skipped",
+    "scorer",
+    "judges",
+    "judge_mode",
+    "under_way",
+    "evaluators",
+    "limit",
+    "versions",
+    "library",
+)
 """What of run.json may differ when a run goes on; `limit` may grow, and shrink while nothing was answered."""
 
 
 def evaluate(
-    sets: Given | Sequence[Given],
+    sets: Requested | Sequence[Requested],
     models: GivenModel | Sequence[GivenModel],
     out: str | Path,
     *,
@@ -55,7 +70,8 @@ def evaluate(
 ) -> RunFolder:
     """Ask every model every sample under every condition, score the replies and record them in `out`.
 
-    A set is an opened one, a set folder, a file of any format, or a list of samples; a model is a MODEL, an object with
+    A set is an opened one, a set folder, a file of any format, or a list of samples; a SetRequest says that one of them
+    is asked or scored in a way of its own. A model is a MODEL, an object with
     `ask`, or a function (docs/programs.md). Variants that are made on the way are kept under out/sets. Called again
     with the same arguments it goes on where it stopped. Judges' scores come into force when no verdict is missing. The
     groups are the sections of a YAML config and of `mmdyn eval --help`.
@@ -63,20 +79,28 @@ def evaluate(
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
     given, executor = several(sets), open_executor(execution)
-    job = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), given)
+    job = Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution)
+    job, jobs = checked(job, given)
     budget = limits.budget.share(executor.ranks.number, executor.ranks.size)
-    return _carry_out(job, given, executor, budget)
+    return _carry_out(job, jobs, plain_sets(given), executor, budget)
 
 
-def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budget) -> RunFolder:
-    """Bring the sets together, write run.json and ask."""
+def _carry_out(
+    job: Job, jobs: Sequence[Job | None], sets: Sequence[Given], executor: Executor, budget: Budget
+) -> RunFolder:
+    """Bring the sets together, write run.json and ask. jobs: those that sets have of their own."""
     models, is_first = _open_models(job.models), not executor.ranks.number
-    check_weighing(models, job.spec.styles)
+    every = [one or job for one in jobs]
+    for one in every:
+        check_weighing(models, one.spec.styles)
     settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": job.execution.use_cache}
-    with open_cascade(job.scoring, budget=budget, **settings) as cascade, ExitStack() as stores:
-        budget.check([*models, *(judge.asker.model for judge in cascade.judges)])
+    scorings = [one.scoring for one in every]
+    with open_cascades(scorings, budget=budget, **settings) as cascades, ExitStack() as stores:
+        judges = [judge.asker.model for cascade in cascades.values() for judge in cascade.judges]
+        budget.check([*models, *judges])
         store = stores.enter_context(run_store(job.out, executor.ranks))
         opened = open_sets(sets, job.out, executor.ranks, skip_bad=job.limits.skip_bad)
+        job = replace(job, own=own_jobs(job, jobs, opened))
         if job.spec.makes_variants:
             if is_first:
                 _check_limit(job, opened)
@@ -86,28 +110,36 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
         executor.meet(store)
         if not is_first:
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
-        conditions = conditions_of(job, opened)
+        job = with_conditions(job, opened)
+        conditions = job.conditions
         known = None if is_first else RunFolder(job.out).config.knowledge
         providers = open_providers(job, opened, conditions, store, known)
         if is_first:
             _check_knowledge(job.out, providers.settings)
-            providers.look_up(job.limits.n)
-        asks = plan(opened, conditions, job.spec.epochs, job.limits.n, providers.by_set)
-        planned, skipped = count(asks, cascade.check)
-        job = replace(job, conditions=conditions, planned=planned)
+            providers.look_up(job.question_limits(opened))
+        engine = Engine(job, opened, models, store, budget, cascades, providers.by_set)
+        asked, skipped = count(engine.plan(), lambda ask: engine.cascade(opened[ask.place].root).check(ask.sample))
+        engine.job = job = replace(job, planned=asked)
         config = _config(job, opened, models, skipped, providers)
-        _begin(job.out, config, scoring_of(cascade), write=is_first)
+        _begin(job.out, config, engine.cascade, write=is_first)
         with run_log(job.out, executor.ranks.number):
             who, what = [model.label for model in models], [condition.mode for condition in conditions]
             LOG.info("mmdyn %s: %d asks of %s in the modes %s", version("mmdyn"), config.planned, who, what)
-            executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
-        if cascade.judges and is_first:
-            settle(RunFolder(job.out), store, cascade, else_rules=job.scoring.else_rules)
+            executor.run(engine)
+        for root in config.by_root if is_first else ():
+            if (cascade := engine.cascade(root)).judges:
+                settle(RunFolder(job.out), store, cascade, root, else_rules=job.of(root).scoring.else_rules)
     return RunFolder(job.out)
 
 
-def checked(job: Job, sets: Sequence[object]) -> Job:
-    """The job with its prompt read. Raises UserError for what can be told before anything is written."""
+def checked(job: Job, sets: Sequence[Requested]) -> tuple[Job, list[Job | None]]:
+    """The job with its prompt read, and those that sets have of their own. Raises UserError for what can be told before
+    anything is written."""
+    plain, job = plain_sets(sets), _checked(job, plain_sets(sets))
+    return job, [one and _checked(replace(one, prompt=""), plain) for one in jobs_of(job, sets)]
+
+
+def _checked(job: Job, sets: Sequence[object]) -> Job:
     spec, limits = job.spec, job.limits
     numbers = {"--epochs": spec.epochs, "--limit": limits.n, "--concurrency": limits.concurrency}
     for option, number in numbers.items():
@@ -134,7 +166,7 @@ def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     given: dict[str, Any] = {
         name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend", "take")
     }
-    given |= {"judge": job.spec.variant_judge, "workers": job.execution.workers, "limit": job.limits.n}
+    given |= {"judge": job.spec.variant_judge, "workers": job.execution.workers, "limit": job.of(source.root).limits.n}
     if job.limits.concurrency != Limits().concurrency:  # a styler's own number is higher than that of requests
         given["concurrency"] = job.limits.concurrency
     return perturb(source, variants_folder(source, out), **given, quiet=job.execution.quiet)
@@ -160,15 +192,17 @@ def check_labels(labels: Sequence[str]) -> None:
         raise UserError(f"two models are called {twice[0]}: tell them apart with label=")
 
 
-def conditions_of(job: Job, sets: Sequence[SampleSet]) -> tuple[Condition, ...]:
-    """A job's conditions, in the modes that ask what the sets hold where it names none. Raises UserError where the sets
-    do not have what they ask."""
+def with_conditions(job: Job, sets: Sequence[SampleSet]) -> Job:
+    """The job, and those that sets have of their own, with their conditions: in the modes that ask what the sets hold
+    where it names none. Raises UserError where the sets do not have what they ask."""
     made = {opened.manifest.parent is not None for opened in sets}
     usual = [mode for mode, is_made in (("standard", False), ("dynamic", True)) if is_made in made]
-    conditions = job.spec.conditions(usual)
+    own = {root: replace(one, conditions=one.spec.conditions(usual)) for root, one in job.own.items()}
+    each = [one.conditions for one in own.values()] or [job.spec.conditions(usual)]
+    conditions = tuple(dict.fromkeys(chain.from_iterable(each)))
     check_sets(sets, conditions)
     check_hints(sets, conditions)
-    return conditions
+    return replace(job, conditions=conditions, own=own)
 
 
 def _config(
@@ -177,11 +211,8 @@ def _config(
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),
         models=tuple(ModelEntry(model.label, model.identity) for model in models),
-        conditions=job.conditions,
+        evaluators={root: Evaluator(**_asking(one)) for root, one in job.own.items()} or UNSET,
         epochs=job.spec.epochs,
-        limit=job.limits.n,
-        prompts=templates_digest(Template(job.prompt) if job.prompt else None),
-        prompt=job.prompt,
         instructions=own_instructions(job.conditions),
         ops=str(job.spec.ops),
         versions=_versions(models),
@@ -190,7 +221,14 @@ def _config(
         knowledge=providers.settings,
         library=job.knowledge.words if providers.settings else {},
         examples=providers.examples.settings,
+        **_asking(job),
     )
+
+
+def _asking(job: Job) -> dict[str, Any]:
+    """What of a job is an evaluator's, but for the scores."""
+    prompts = templates_digest(Template(job.prompt) if job.prompt else None)
+    return {"conditions": job.conditions, "limit": job.limits.n, "prompts": prompts, "prompt": job.prompt}
 
 
 def _versions(models: Sequence[Model]) -> dict[str, str]:
@@ -224,7 +262,7 @@ def _check_knowledge(out: Path, settings: dict[str, Json]) -> None:
         raise UserError(f"{out} holds a run with other knowledge: choose another -o, or ask the same as before")
 
 
-def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None:
+def _begin(out: Path, config: RunConfig, cascade: Callable[[str], Cascade], *, write: bool) -> None:
     """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run,
     and where there is nothing to ask."""
     if not config.planned:
@@ -240,7 +278,13 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
         differing = [
             name for name in names if name not in FREE and _unordered(before, name) != _unordered(config, name)
         ]
-        shrinks, answered = _shrinks(before.limit, config.limit), _is_answered(run)
+        roots = {entry.root for entry in config.sets}
+        both = [(before.evaluator(root), config.evaluator(root)) for root in sorted(roots)]
+        if any((one.conditions, one.prompts) != (other.conditions, other.prompts) for one, other in both) and (
+            before.evaluators or config.evaluators
+        ):
+            differing.append("styles, shots or prompts of a set")
+        shrinks, answered = any(_shrinks(one.limit, other.limit) for one, other in both), _is_answered(run)
         what = "name" if shrinks and not answered else "digest"  # fewer variants, or all of it was moved
         if {getattr(entry, what) for entry in before.sets} == {getattr(entry, what) for entry in config.sets}:
             differing = [name for name in differing if name != "sets"]
@@ -260,7 +304,7 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
                 f"{out} holds a run with other {what}: choose another -o, or ask the same as before{scored}"
             )
     if write:
-        write_config(out, begun(config, asked, run))
+        write_config(out, begun(config, cascade, run))
 
 
 def _shrinks(before: int | None, now: int | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -170,9 +170,9 @@ class Examples:
         self.settings |= {"seed": seed, "sets": {root: pools[root].digest for root in sorted(roots)}}
         self.settings |= {"ids": [*config.ids], "retriever": config.retriever, "embedder": config.embedder}
 
-    def look_up(self, sets: Sequence[SampleSet], limit: int | None) -> None:
+    def look_up(self, sets: Sequence[SampleSet], limits: Mapping[str, int | None]) -> None:
         """Look up what is similar to the samples of the sets, where that is asked. Raises UserError, MissingExtra."""
-        for place, group in groupby(samples(sets, limit), key=itemgetter(0)) if self._similar else ():
+        for place, group in groupby(samples(sets, limits), key=itemgetter(0)) if self._similar else ():
             self.by_root[sets[place].root].look_up((sample for _, sample in group), self._similar)
 
 

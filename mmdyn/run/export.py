@@ -82,7 +82,7 @@ class Records(Framed):
         run = self.run
         with Reader(run.records_folder) as reader:
             for record in run.records():
-                row = _row(record) | judged_cells(run.config, reader, record.key)
+                row = _row(record) | judged_cells(run.config, reader, record)
                 row |= {"expansion": _expansion(reader, record)} | field_cells(record.fields, fields)
                 yield row | (_sample(run, record, reader) if self._samples else {})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -14,7 +15,7 @@ from mmdyn.errors import Stopped
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement, Reply, Score
 from mmdyn.sample import CHOICE_TYPES, Sample
-from mmdyn.scoring import Cascade
+from mmdyn.scoring import Cascade, Judge
 from mmdyn.work import Store, judged_kind, score_kind, unjudged_kind
 
 QUICK = (*CHOICE_TYPES, "true_false")
@@ -37,29 +38,38 @@ class JudgeCounts(Struct):
 
 
 class Grader:
-    """Scores records of a store by a cascade. All that it finds is in the store at once. counts (attribute): of this
-    call."""
+    """Scores records of a store, those of each standard set by the cascade that `cascade` gives for its name, one of
+    `cascades`. All that it finds is in the store at once. counts (attribute): of this call."""
 
-    def __init__(self, store: Store, cascade: Cascade) -> None:
+    def __init__(self, store: Store, cascade: Callable[[str], Cascade], cascades: Sequence[Cascade]) -> None:
         self.cascade, self.counts, self.left = cascade, JudgeCounts(), 0
-        self._store = store
-        self._rules, self._combined = score_kind(cascade.scorer.name), score_kind(cascade.name)
-        self._judged = [judged_kind(judge.id) for judge in cascade.judges]
+        self.cascades, self._store = cascades, store
+        self.judges = [*dict.fromkeys(judge for one in cascades for judge in one.judges)]
 
-    def is_settled(self, key: str) -> bool:
-        """Whether a record that is in the store has its score, and every verdict where all are wanted."""
-        self._learn(key)
-        if self._store.get(self._combined, key) is None:
+    def is_settled(self, key: str, root: str) -> bool:
+        """Whether a record of a standard set that is in the store has its score, and every verdict where all are
+        wanted."""
+        cascade = self.cascade(root)
+        self._learn(key, cascade)
+        if self._store.get(score_kind(cascade.name), key) is None:
             return False
-        wanted = self._judged if self.cascade.mode == "all" else []
-        return all(self._store.get(kind, key) is not None for kind in wanted)
+        wanted = cascade.judges if cascade.mode == "all" else ()
+        return all(self._store.get(judged_kind(judge.id), key) is not None for judge in wanted)
 
     async def grade(
-        self, key: str, sample: Sample, reply: Reply, images: ImageFolder | None = None, *, fresh: bool = False
+        self,
+        key: str,
+        root: str,
+        sample: Sample,
+        reply: Reply,
+        images: ImageFolder | None = None,
+        *,
+        fresh: bool = False,
     ) -> None:
         """Score a record by rules, and have it judged where it needs that, as far as it is not.
 
         Args:
+            root: the name of its standard set.
             images: where the sample's pictures lie.
             fresh: the record has just come, so that nothing is known of it.
 
@@ -67,44 +77,46 @@ class Grader:
             ModelError: a judge cannot be asked at all.
             Stopped: no further request is to be sent.
         """
-        if not fresh and self.is_settled(key):
+        if not fresh and self.is_settled(key, root):
             return
-        score = None if fresh else self._known(self._rules, key)
+        cascade = self.cascade(root)
+        by_rules = score_kind(cascade.scorer.name)
+        score = None if fresh else self._known(by_rules, key)
         if score is None:
-            score = await self._by_rules(sample, reply)
-            self._store.put(self._rules, key, canonical(score))
-        judgements: list[Judgement | None] = [None] * len(self._judged) if fresh else self._judgements(key)
-        if self.cascade.pending(reply, score, judgements):
+            score = await _by_rules(cascade, sample, reply)
+            self._store.put(by_rules, key, canonical(score))
+        judgements: list[Judgement | None] = [None] * len(cascade.judges) if fresh else self._judgements(key, cascade)
+        if cascade.pending(reply, score, judgements):
             self.left += 1
-            await self._by_judges(key, sample, reply, score, judgements, images)
+            await self._by_judges(cascade, key, sample, reply, score, judgements, images)
             self.left -= 1
-        combined = self.cascade.combined(reply, score, judgements)
-        if combined is not None and self._combined != self._rules:
-            self._store.put(self._combined, key, canonical(combined))
+        combined = cascade.combined(reply, score, judgements)
+        if combined is not None and cascade.name != cascade.scorer.name:
+            self._store.put(score_kind(cascade.name), key, canonical(combined))
 
     @property
     def in_flight(self) -> int:
         """How many requests to judges are in flight."""
-        return sum(judge.asker.in_flight for judge in self.cascade.judges)
+        return sum(judge.asker.in_flight for judge in self.judges)
 
     @property
     def workers(self) -> int:
         """How many records may be with the judges at a time, so that none of them is idle."""
-        return AHEAD * max((judge.asker.concurrency for judge in self.cascade.judges), default=0)
+        return AHEAD * max((judge.asker.concurrency for judge in self.judges), default=0)
 
     def stop(self, why: Stopped) -> None:
         """Ask no judge any more; what is in flight comes in."""
-        for judge in self.cascade.judges:
+        for judge in self.judges:
             judge.asker.stop(why)
 
-    async def _by_rules(self, sample: Sample, reply: Reply) -> Score:
-        scorer = self.cascade.scorer
-        if sample.task_type in QUICK:
-            return scorer.score(sample, reply)
-        return await asyncio.to_thread(scorer.score, sample, reply)
+    async def close(self) -> None:
+        """Close the judges."""
+        for judge in self.judges:
+            await judge.close()
 
     async def _by_judges(
         self,
+        cascade: Cascade,
         key: str,
         sample: Sample,
         reply: Reply,
@@ -113,24 +125,25 @@ class Grader:
         images: ImageFolder | None,
     ) -> None:
         """Ask the judges, one after the other as far as that is needed, and fill in what they said."""
-        while pending := self.cascade.pending(reply, score, judgements):
-            asked = (self._judge(place, key, sample, reply, images) for place in pending)
+        while pending := cascade.pending(reply, score, judgements):
+            asked = (self._judge(cascade.judges[place], key, sample, reply, images) for place in pending)
             found = await asyncio.gather(*asked, return_exceptions=True)
             for place, judgement in zip(pending, found, strict=True):
                 if isinstance(judgement, BaseException):
                     raise judgement
                 judgements[place] = judgement
 
-    def _learn(self, key: str) -> None:
+    def _learn(self, key: str, cascade: Cascade) -> None:
         """A judge that was asked for a verdict which is there does answer: what it refuses now is not for its
         options."""
-        for judge, kind in zip(self.cascade.judges, self._judged, strict=True):
-            if not judge.asker.answers and (value := self._store.get(kind, key)) is not None:
+        for judge in cascade.judges:
+            if not judge.asker.answers and (value := self._store.get(judged_kind(judge.id), key)) is not None:
                 known = msgspec.json.decode(value, type=Judgement)
                 judge.asker.answers = known.requests + known.cached > 0
 
-    async def _judge(self, place: int, key: str, sample: Sample, reply: Reply, images: ImageFolder | None) -> Judgement:
-        judge = self.cascade.judges[place]
+    async def _judge(
+        self, judge: Judge, key: str, sample: Sample, reply: Reply, images: ImageFolder | None
+    ) -> Judgement:
         judgement = await judge.judge(sample, reply, images)
         self.counts.requests += judgement.requests
         self.counts.cached += judgement.cached
@@ -139,13 +152,19 @@ class Grader:
             self._store.put(unjudged_kind(judge.id), f"{key}:{time.time_ns()}", canonical(judgement))
         else:
             self.counts.judged += 1
-            self._store.put(self._judged[place], key, canonical(judgement))
+            self._store.put(judged_kind(judge.id), key, canonical(judgement))
         return judgement
 
-    def _judgements(self, key: str) -> list[Judgement | None]:
-        values = (self._store.get(kind, key) for kind in self._judged)
+    def _judgements(self, key: str, cascade: Cascade) -> list[Judgement | None]:
+        values = (self._store.get(judged_kind(judge.id), key) for judge in cascade.judges)
         return [None if value is None else msgspec.json.decode(value, type=Judgement) for value in values]
 
     def _known(self, kind: str, key: str) -> Score | None:
         value = self._store.get(kind, key)
         return None if value is None else msgspec.json.decode(value, type=Score)
+
+
+async def _by_rules(cascade: Cascade, sample: Sample, reply: Reply) -> Score:
+    if sample.task_type in QUICK:
+        return cascade.scorer.score(sample, reply)
+    return await asyncio.to_thread(cascade.scorer.score, sample, reply)

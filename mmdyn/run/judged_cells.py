@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from mmdyn.keys import canonical
-from mmdyn.record import Judgement, Score
+from mmdyn.record import Judgement, Record, Score
 from mmdyn.work import Reader, RunConfig, judged_kind, score_kind
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -27,16 +27,17 @@ BY_JUDGE: dict[str, type] = {
 
 def judged_columns(config: RunConfig) -> dict[str, type]:
     """The columns rules.NAME and judge.LABEL.NAME of a run that has judges; none of another."""
-    if not config.judged:
+    if not config.all_judges:
         return {}
     judges = {f"judge.{who}.{name}": kind for who in _judges(config) for name, kind in BY_JUDGE.items()}
     return {f"rules.{name}": kind for name, kind in BY_RULES.items()} | judges
 
 
-def judged_cells(config: RunConfig, reader: Reader, key: str) -> Row:
+def judged_cells(config: RunConfig, reader: Reader, record: Record) -> Row:
     """A record's cells of these columns."""
     row: Row = {}
-    if config.judged and (value := reader.get(score_kind(config.judged[-1].rules), key)) is not None:
+    key, judged = record.key, config.evaluator(record.set).judged
+    if judged and (value := reader.get(score_kind(judged[-1].rules), key)) is not None:
         score = msgspec.json.decode(value, type=Score)
         row |= {"rules.score": score.value, "rules.status": score.status, "rules.rule": score.rule}
         row["rules.needs_judge"] = score.needs_judge

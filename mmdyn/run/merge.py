@@ -19,7 +19,7 @@ from mmdyn.record import Record
 from mmdyn.sample import from_json
 from mmdyn.work import RECORD, RUN, Reader, RunConfig, RunFolder, SetEntry, Store, write_config
 
-EQUAL = ("epochs", "limit", "prompts", "prompt", "ops", "scorer", "judges", "judge_mode", "under_way")
+EQUAL = ("epochs", "limit", "prompts", "prompt", "ops", "scorer", "judges", "judge_mode", "under_way", "evaluators")
 """What of run.json must be the same in all runs."""
 JOINED = ("instructions", "knowledge", "library", "examples")
 """What comes together key by key."""

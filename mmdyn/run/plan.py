@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -69,23 +69,24 @@ def check_hints(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> N
 
 def plan(
     sets: Sequence[SampleSet],
-    conditions: Sequence[Condition],
+    conditions: Sequence[Sequence[Condition]],
     epochs: int,
-    limit: int | None,
+    limits: Mapping[str, int | None],
     providers: Sequence[ContextProvider] = (),
 ) -> Iterator[Ask | Skip]:
-    """Stream the asks set by set, sample by sample; `shelves`: one for each set, where a condition has a context."""
-    for place, sample in samples(sets, limit):
-        yield from asks_of(place, sample, conditions, epochs, providers[place] if providers else None)
+    """Stream the asks set by set, sample by sample; `conditions`, and where a condition has a context `providers`: one
+    for each set; `limits`: by the standard set's name."""
+    for place, sample in samples(sets, limits):
+        yield from asks_of(place, sample, conditions[place], epochs, providers[place] if providers else None)
 
 
-def count(asks: Iterable[Ask | Skip], check: Callable[[Sample], None] | None = None) -> tuple[int, dict[str, int]]:
-    """How many asks there are, and how many samples each mode skips. `check` may raise UserError for a sample."""
+def count(asks: Iterable[Ask | Skip], check: Callable[[Ask], None] | None = None) -> tuple[int, dict[str, int]]:
+    """How many asks there are, and how many samples each mode skips. `check` may raise UserError for one."""
     planned, skipped = 0, dict[str, int]()
     for ask in asks:
         if isinstance(ask, Ask):
             if check:
-                check(ask.sample)
+                check(ask)
             planned += 1
         else:
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1

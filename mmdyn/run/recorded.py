@@ -57,7 +57,7 @@ class Recorded:
 
     def __init__(self, run: RunFolder) -> None:
         self._folder, self.reader, self._pictures = run.folder, Reader(run.records_folder), pictures_of(run)
-        self._scorer = run.config.scorer
+        self._config = run.config
 
     def record(self, key: str) -> Record:
         """The record of a key, without its score."""
@@ -70,7 +70,8 @@ class Recorded:
             failures = [value for of, value in self.reader.items(FAILURE) if of.partition(":")[0] == key]
             if failures:
                 return from_json(failures[-1], Record)
-        record, score = self.record(key), self.reader.get(score_kind(self._scorer), key)
+        record = self.record(key)
+        score = self.reader.get(score_kind(self._config.evaluator(record.set).scorer), key)
         return replace(record, score=from_json(score, Score)) if score else record
 
     def sample(self, record: Record) -> Sample:

@@ -93,6 +93,7 @@ class _Record(Struct):
 
     model: str
     reply: _Reply
+    set: str = ""
 
 
 def look(folder: Path) -> Iterator[RunSummary]:
@@ -112,18 +113,18 @@ def summarise_run(folder: Path) -> RunSummary:
     """Count a run's records. Raises UserError where they cannot be read."""
     run = RunFolder(folder)
     spending = {entry.label: Spending(entry.label) for entry in run.config.models}
-    scorings = [scoring for scoring in (run.config.active_scores, run.config.under_way) if scoring]
-    kinds = {scoring.scorer: score_kind(scoring.scorer) for scoring in scorings}
+    every = run.config.by_root.values()
+    scorers = dict.fromkeys(scoring.scorer for evaluator in every for scoring in evaluator.scorings)
     unscored, needs_judge, answered = Counter[str](), Counter[str](), 0
     with Reader(run.records_folder) as reader:
         try:
             for key, value in scored_records(reader, run.config.sets):
                 answered += 1
-                for scorer, kind in kinds.items():
-                    score = reader.get(kind, key)
+                record = msgspec.json.decode(value, type=_Record)
+                for scorer in [scoring.scorer for scoring in run.config.evaluator(record.set).scorings]:
+                    score = reader.get(score_kind(scorer), key)
                     unscored[scorer] += score is None
                     needs_judge[scorer] += score is not None and msgspec.json.decode(score, type=_Score).needs_judge
-                record = msgspec.json.decode(value, type=_Record)
                 by_model = spending.setdefault(record.model, Spending(record.model))
                 by_model.add(record.reply.usage, record.reply.cost, record.reply.currency)
             for _, value in reader.items(EXPANSION):
@@ -148,7 +149,7 @@ def summarise_run(folder: Path) -> RunSummary:
         answered=answered,
         failed=failed,
         scores=[
-            Scored(scorer, place == 0, unscored[scorer], needs_judge[scorer]) for place, scorer in enumerate(kinds)
+            Scored(scorer, scorer in run.config.scorers, unscored[scorer], needs_judge[scorer]) for scorer in scorers
         ],
         spending=[one.rounded for one in spending.values()],
         judges=[one.rounded for one in judges],

@@ -70,7 +70,8 @@ async def run_sample(ask: Ask, tools: SampleTools) -> Record:
     async with tools.asking:
         record, fresh = await _recorded(ask, tools)
     if not record.reply.error:
-        await tools.grader.grade(record.key, ask.sample, record.reply, tools.sets[ask.place].images, fresh=fresh)
+        opened = tools.sets[ask.place]
+        await tools.grader.grade(record.key, opened.root, ask.sample, record.reply, opened.images, fresh=fresh)
     return record
 
 
@@ -92,7 +93,8 @@ async def _recorded(ask: Ask, tools: SampleTools) -> tuple[Record, bool]:
         label, mode, why = tools.asker.model.label, ask.condition.mode, record.reply.error
         LOG.warning("%s: %s (%s) was not answered: %s", label, ask.sample.id, mode, why)
         tools.tally.may_pass += not record.reply.final
-        record = msgspec.structs.replace(record, score=tools.grader.cascade.scorer.score(ask.sample, record.reply))
+        scorer = tools.grader.cascade(record.set).scorer
+        record = msgspec.structs.replace(record, score=scorer.score(ask.sample, record.reply))
         kind, key = FAILURE, f"{key}:{time.time_ns()}"
     tools.store.put_all([(SAMPLE, record.digest, canonical(ask.sample)), (kind, key, canonical(record))])
     tools.progress.advance()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from mmdyn.data import MANIFEST_FILE, SampleSet, SetDigest
@@ -11,13 +11,13 @@ from mmdyn.keys import canonical
 from mmdyn.sample import Sample
 
 
-def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int, Sample]]:
-    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their
-    variants.
+def samples(sets: Sequence[SampleSet], limits: Mapping[str, int | None]) -> Iterator[tuple[int, Sample]]:
+    """Stream the samples with their sets' places. `limits`, by name, keep the first parents of a standard set, with
+    their variants.
 
     Raises InputError for a variant that has no parent set, and at a set's end as `check_digest` does.
     """
-    kept = _first_parents(sets, limit) if limit is not None else {}
+    kept = _first_parents(sets, limits)
     for place, opened in enumerate(sets):
         digest = SetDigest()
         for sample in opened:
@@ -29,7 +29,7 @@ def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int,
                     f"{sample.id} is a variant, and the set names no parent set: give the folder that `mmdyn perturb`"
                     " made",
                 )
-            if limit is None or sample.parent in kept[opened.root]:
+            if opened.root not in kept or sample.parent in kept[opened.root]:
                 yield place, sample
         check_digest(opened, digest.hex())
 
@@ -55,10 +55,10 @@ def check_digest(opened: SampleSet, digest: str) -> None:
         raise InputError(file, None, f"the digest is not that of the samples: they were changed; {anew}")
 
 
-def _first_parents(sets: Sequence[SampleSet], limit: int) -> dict[str, set[str]]:
+def _first_parents(sets: Sequence[SampleSet], limits: Mapping[str, int | None]) -> dict[str, set[str]]:
     kept = dict[str, set[str]]()
     for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
-        if opened.root not in kept:
+        if opened.root not in kept and (limit := limits.get(opened.root)) is not None:
             kept[opened.root] = set(islice(_distinct_parents(opened), limit))
     return kept
 

@@ -23,16 +23,17 @@ from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.grader import Grader, JudgeCounts
 from mmdyn.run.recorded import check_asked, pictures_of, sample_of
-from mmdyn.run.scoring_config import ScoringConfig, open_cascade
+from mmdyn.run.scoring_config import ScoringConfig, open_cascades
 from mmdyn.run.sets import open_sets, several
 from mmdyn.sample import Sample
+from mmdyn.scoring import Cascade
 from mmdyn.tables import Waiting
 from mmdyn.work import (
     ANSWERED_NOW,
     LOG,
+    Evaluator,
     ProgressBar,
     Reader,
-    RunConfig,
     RunFolder,
     Store,
     record_under,
@@ -80,20 +81,22 @@ class _Named(Struct):
     """What of a record a Change tells."""
 
     model: str
+    set: str
     sample: str
     condition: Condition
 
 
 def score(
     run: RunFolder | str | Path,
-    scoring: str | ScoringConfig = ScoringConfig(),
+    scoring: str | ScoringConfig = ScoringConfig(""),
     *,
     sets: Given | Sequence[Given] = (),
     limits: Limits = Limits(),
     execution: Execution = Execution(quiet=True),
 ) -> list[Change]:
     """Score every answered record by a policy, and by judges, as `evaluate` does; make these scores the ones in force,
-    unless a verdict is missing, and return what changed. `scoring` may be the name of a policy.
+    unless a verdict is missing, and return what changed. `scoring` may be the name of a policy; without one each set is
+    scored by that of its scores in force.
 
     The golden answers are those that the run's sets have now, where the question is still the one that was asked;
     `sets`: the same sets where they lie elsewhere, as `evaluate` takes them. Verdicts that are in the store stand: a
@@ -115,44 +118,56 @@ def rescore(
     run = run if isinstance(run, RunFolder) else RunFolder(run)
     budget = limits.budget
     settings: dict[str, Any] = {"concurrency": limits.concurrency, "use_cache": execution.use_cache, "budget": budget}
-    with open_cascade(scoring, **settings) as cascade, Store(run.records_folder) as store:
-        budget.check([judge.asker.model for judge in cascade.judges])
+    scorings = {root: _scoring_of(scoring, evaluator) for root, evaluator in run.config.by_root.items()}
+    with open_cascades(scorings.values(), **settings) as cascades, Store(run.records_folder) as store:
+        budget.check([judge.asker.model for cascade in cascades.values() for judge in cascade.judges])
         run = RunFolder(run.folder)
         check_asked(run)
-        before = _scores(run) if run.config.scorer.startswith(cascade.name) else run.config
+        before = _scores(run)
         answers = find_answers(run, store, open_sets(sets, run.folder))
         store.flush()
         run.config = replace(run.config, sets=tuple(answers.entries))
-        grader = Grader(store, cascade)
+
+        def cascade_of(root: str) -> Cascade:
+            return cascades[scorings.get(root) or scorings[""]]
+
+        grader = Grader(store, cascade_of, [*cascades.values()])
         with run_log(run.folder), ProgressBar("scoring", run.config.planned, quiet=execution.quiet) as progress:
-            LOG.info("mmdyn %s: %d answers are scored by %s", version("mmdyn"), run.config.planned, cascade.name)
+            names = " and ".join(cascade.name for cascade in cascades.values())
+            LOG.info("mmdyn %s: %d answers are scored by %s", version("mmdyn"), run.config.planned, names)
             again = _Again(run, grader, store, budget, progress)
             again.check()
-            run.write_config(begun_again(run, scoring_of(cascade)))
+            for root in scorings:
+                run.write_config(run.config.with_evaluators(begun_again(run, scoring_of(cascade_of(root)), root)))
             run_to_the_end(again.grade())
-        waiting = settle(run, store, cascade, else_rules=scoring.else_rules)
+        waiting = [settle(run, store, cascade_of(root), root, else_rules=scoring.else_rules) for root in scorings]
         changes = [*_changed(run, before)]
     counts = grader.counts
-    return Rescored(
-        changes, answers.notes, waiting, counts, again.answers * len(cascade.judges) - counts.judged - counts.failed
-    )
+    saved = again.verdicts - counts.judged - counts.failed
+    return Rescored(changes, answers.notes, Waiting.together(waiting), counts, saved)
+
+
+def _scoring_of(scoring: ScoringConfig, evaluator: Evaluator) -> ScoringConfig:
+    """How a set is scored again: without a policy by the one that its scores in force are by."""
+    return replace(scoring, policy=scoring.policy or evaluator.active_scores.policy)
 
 
 class _Again:
-    """One call's way through a run's records. answers (attribute): how many there are."""
+    """One call's way through a run's records. verdicts (attribute): how many judges could be asked for."""
 
     def __init__(self, run: RunFolder, grader: Grader, store: Store, budget: Budget, progress: ProgressBar) -> None:
         self._run, self._grader, self._store, self._budget, self._progress = run, grader, store, budget, progress
         self._stopped: Stopped | None = None
         self._pictures = pictures_of(run)
-        self.answers = 0
+        self.verdicts = 0
 
     def check(self) -> None:
         """Raise UserError where a judge's rubric is not for what was asked."""
-        if any(judge.chosen for judge in self._grader.cascade.judges):
+        if any(judge.chosen for judge in self._grader.judges):
             with Reader(self._run.records_folder) as reader:
                 for key, value in scored_records(reader, self._run.config.sets):
-                    self._grader.cascade.check(self._sample_of(record_under(key, value, reader)))
+                    record = record_under(key, value, reader)
+                    self._grader.cascade(record.set).check(self._sample_of(record))
 
     async def grade(self) -> None:
         """Score and judge every record as far as it is not. Raises ModelError and Stopped when what was in flight is
@@ -169,19 +184,20 @@ class _Again:
                     interrupted=self._say_waiting,
                 )
         finally:
-            await grader.cascade.close()
+            await grader.close()
         if self._stopped is not None:
             left = f"{grader.left} to judge, and the same command goes on from here"
             raise Stopped(f"{self._stopped}: {self._budget} by this call; {left}")
 
     async def _one(self, key: str, value: bytes, reader: Reader) -> None:
         """Grade a record. At a limit the others are still scored by rules: what is left to judge is then known."""
-        self.answers += 1
-        settled = self._grader.is_settled(key)
+        record = record_under(key, value, reader)
+        self.verdicts += len(self._grader.cascade(record.set).judges)
+        settled = self._grader.is_settled(key, record.set)
         if not settled:
-            record = record_under(key, value, reader)
+            sample, images = self._sample_of(record), self._pictures.get(record.set)
             try:
-                await self._grader.grade(key, self._sample_of(record), record.reply, self._pictures.get(record.set))
+                await self._grader.grade(key, record.set, sample, record.reply, images)
             except Stopped as why:
                 self._stopped = self._stopped or why
                 self._grader.stop(why)
@@ -212,24 +228,24 @@ _Held: TypeAlias = tuple[float | None, float | None]
 
 def _scores(run: RunFolder) -> dict[str, _Held]:
     """The scores in force by the records' keys."""
-    kind = score_kind(run.config.scorer)
     with Reader(run.records_folder) as reader:
-        return {_own(key): _held(reader.get(kind, key)) for key, _ in scored_records(reader, run.config.sets)}
+        each = scored_records(reader, run.config.sets)
+        return {_own(key): _in_force(run, reader, key, msgspec.json.decode(value, type=_Named)) for key, value in each}
 
 
-def _changed(run: RunFolder, before: RunConfig | dict[str, _Held]) -> Iterator[Change]:
-    """The answered records whose score of before (by what run.json said, or by record where these were added to) is not
-    in force."""
-    kind, known = score_kind(run.config.scorer), before if isinstance(before, dict) else None
-    sets, was = (run.config.sets, "") if isinstance(before, dict) else (before.sets, score_kind(before.scorer))
+def _changed(run: RunFolder, before: dict[str, _Held]) -> Iterator[Change]:
+    """The answered records whose score of before is not in force."""
     with Reader(run.records_folder) as reader:
-        each = zip(scored_records(reader, sets), scored_records(reader, run.config.sets), strict=True)
-        for (old, value), (now, _) in each:
-            had = _held(reader.get(was, old)) if known is None else known[_own(now)]
-            has = _held(reader.get(kind, now))
+        for key, value in scored_records(reader, run.config.sets):
+            record = msgspec.json.decode(value, type=_Named)
+            had, has = before[_own(key)], _in_force(run, reader, key, record)
             if had != has:
-                record = msgspec.json.decode(value, type=_Named)
                 yield Change(record.model, record.sample, record.condition.mode, had[0], has[0], had[1], has[1])
+
+
+def _in_force(run: RunFolder, reader: Reader, key: str, record: _Named) -> _Held:
+    """The score in force of a record."""
+    return _held(reader.get(score_kind(run.config.evaluator(record.set).scorer), key))
 
 
 def _own(key: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import cache, partial
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -13,7 +14,7 @@ from mmdyn.errors import UserError
 from mmdyn.models import Budget, nonces, open_cache, read_settings
 from mmdyn.plugins import resolve
 from mmdyn.run.sets import several
-from mmdyn.scoring import AUTO, Cascade, Scorer, check_mode, open_judge
+from mmdyn.scoring import AUTO, Cascade, Judge, Scorer, check_mode, open_judge
 from mmdyn.work import JudgeEntry
 
 
@@ -63,6 +64,29 @@ class ScoringConfig(Struct, frozen=True, forbid_unknown_fields=True):
         return rubric
 
 
+Cascades: TypeAlias = dict[ScoringConfig, Cascade]
+"""By what they are made of."""
+
+
+@contextmanager
+def open_cascades(
+    scorings: Iterable[ScoringConfig], *, concurrency: int, use_cache: bool, budget: Budget
+) -> Iterator[Cascades]:
+    """The cascades of several sets, which share judges that are asked alike. As `open_cascade` for the rest."""
+    opened = cache(open_judge)
+    scorings = [*scorings]
+    store = open_cache() if use_cache and any(one.judges for one in scorings) else None
+    with store or nullcontext():
+        settings = {"concurrency": concurrency, "cache": store, "budget": budget}
+        yield {one: _cascade(one, partial(opened, **settings)) for one in scorings}
+
+
+def _cascade(scoring: ScoringConfig, opened: Callable[..., Judge]) -> Cascade:
+    scorer, rubric = Scorer(scoring.policy), scoring.check()
+    asked = {"rubric": rubric.name, "votes": rubric.votes, "pictures": rubric.pictures}
+    return Cascade(scorer, [opened(model, **asked) for model in scoring.judges], scoring.judge_mode)
+
+
 @contextmanager
 def open_cascade(scoring: ScoringConfig, *, concurrency: int, use_cache: bool, budget: Budget) -> Iterator[Cascade]:
     """The cascade, whose judges share the budget and the response cache; the cache is closed at the end, the judges are
@@ -71,12 +95,8 @@ def open_cascade(scoring: ScoringConfig, *, concurrency: int, use_cache: bool, b
     concurrency: requests in flight at most, of each judge. Raises UserError as ScoringConfig.check, Scorer, Judge and
         Cascade do.
     """
-    scorer, rubric = Scorer(scoring.policy), scoring.check()
-    cache = open_cache() if scoring.judges and use_cache else None
-    with cache or nullcontext():
-        opened = partial(open_judge, rubric=rubric.name, votes=rubric.votes, pictures=rubric.pictures)
-        judges = [opened(model, concurrency=concurrency, cache=cache, budget=budget) for model in scoring.judges]
-        yield Cascade(scorer, judges, scoring.judge_mode)
+    with open_cascades([scoring], concurrency=concurrency, use_cache=use_cache, budget=budget) as cascades:
+        yield cascades[scoring]
 
 
 def entries_of(cascade: Cascade) -> tuple[JudgeEntry, ...]:

@@ -36,7 +36,11 @@ def sent_prompt(run: RunFolder, reader: Reader, record: Record, sample: Sample, 
     beside = ""
     try:
         beside = _beside(run, reader, record, sample)
-        custom = Template.parse(run.config.prompt, "prompt") if record.condition.style == CUSTOM else None
+        custom = (
+            Template.parse(run.config.evaluator(record.set).prompt, "prompt")
+            if record.condition.style == CUSTOM
+            else None
+        )
         messages = Renderer(images, custom).messages(sample, record.condition, beside)
     except (ValueError, MmdynError) as error:
         return SentPrompt((), False, beside, str(error))

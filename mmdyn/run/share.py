@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.data import LocatedSet
-from mmdyn.run.executors._executor import Engine
+from mmdyn.run.executors._executor import Engine, planned
 from mmdyn.run.partition import Owners, Partition, cost
-from mmdyn.run.plan import Ask, Skip, asks_of, plan
+from mmdyn.run.plan import Ask, Skip, asks_of
 
 _Located: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Of each ask the place of its set, where in the set's file its sample lies, and its condition with its epoch."""
@@ -37,7 +37,7 @@ class RankShare:
         epochs = self._epochs = self._job.spec.epochs
         numbers = {condition: number for number, condition in enumerate(self._job.conditions)}
         self._providers = engine.providers
-        for ask in plan(self._sets, self._job.conditions, epochs, self._job.limits.n, self._providers):
+        for ask in planned(self._job, self._sets, self._providers):
             if isinstance(ask, Skip):
                 continue
             places.append(ask.place)

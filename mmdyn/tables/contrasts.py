@@ -141,13 +141,15 @@ def _place(factor: str, level: str) -> tuple[int, ...]:
 def _comparable(columns: Columns, sides: Sides, keys: Sequence[Key] | dict[Key, Ints]) -> tuple[str, bool]:
     """What a reader must know of two conditions, and whether they can be compared at all."""
     a, b = (columns.runs[key.run].config for key in sides[1:])
-    if a.scorer != b.scorer:
-        return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
+    how = [config.evaluator(key.set) for config, key in zip((a, b), sides[1:], strict=True)]
+    scorers = [one.scorer for one in how]
+    if scorers[0] != scorers[1]:
+        return f"scored by different policies ({' and '.join(scorers)}): run `mmdyn score` so that they agree", False
     dynamic = "dynamic" in (sides.a.variant, sides.b.variant)
     one, other = (_versions(run, sides.a.set, dynamic=dynamic) for run in (a, b))
     asked = {
         "versions of the set": one and other and one != other,
-        "prompts": a.prompts != b.prompts,
+        "prompts": how[0].prompts != how[1].prompts,
         "numbers of epochs": a.epochs != b.epochs,
     }
     differing = " and ".join(name for name, differs in asked.items() if differs)

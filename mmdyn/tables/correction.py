@@ -18,7 +18,7 @@ from mmdyn.tables.keys import Key
 from mmdyn.tables.marks import Marks
 from mmdyn.tables.measurements import Grading, load_gradings, named
 from mmdyn.tables.scores import conditions_of
-from mmdyn.work import Reader, RunFolder
+from mmdyn.work import Evaluator, Reader, RunFolder
 
 METHODS = ("rogan-gladen", "ppi++")
 FEW = "fewer than two marked answers that do not belong together"
@@ -70,7 +70,8 @@ class CorrectedWatcher(RowWatcher):
             self._marks.check()
         gradings, told = dict[str, list[Grading]](), dict[tuple[str, str], Grading]()
         for key, records in conditions_of(block).items():
-            scorer = block.columns.runs[key.run].config.scorer
+            evaluator = block.columns.runs[key.run].config.evaluator(key.set)
+            scorer = evaluator.scorer
             here = block._replace(front=key.place | {"scorer": scorer, "correction": self._method})
             if not len(here.cell(records).values):
                 continue
@@ -78,9 +79,9 @@ class CorrectedWatcher(RowWatcher):
                 yield from self._by_marks(here, records)
                 continue
             _check_binary(block.columns, key.run, records)
-            if key.run not in gradings:
-                gradings[key.run] = _usable(block.columns.runs[key.run])
-            for grading in gradings[key.run]:
+            if scorer not in gradings:
+                gradings[scorer] = _usable(evaluator)
+            for grading in gradings[scorer]:
                 yield from _by_calibration(here, records, grading)
                 told[scorer, named(grading)] = grading
         for (scorer, name), grading in told.items():
@@ -104,12 +105,12 @@ class CorrectedWatcher(RowWatcher):
         yield block.row((), (), "power", round(power, 6), unit=""), None
 
 
-def _usable(run: RunFolder) -> list[Grading]:
-    """The calibrations of a run's scorer. Raises UserError where there is none, or none that tells right from wrong."""
-    scorer = run.config.scorer
+def _usable(evaluator: Evaluator) -> list[Grading]:
+    """The calibrations of a scorer. Raises UserError where there is none, or none that tells right from wrong."""
+    scorer = evaluator.scorer
     gradings = load_gradings(scorer)
     if not gradings:
-        identities = (judge.identity for judge in run.config.judges)
+        identities = (judge.identity for judge in evaluator.judges)
         if any(isinstance(identity, dict) and identity.get("pictures") for identity in identities):
             raise UserError(UNMEASURED.format(scorer=scorer))
         judge = " --judge MODEL" * (scorer.count(",") + 1) if "+" in scorer else ""

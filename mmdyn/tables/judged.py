@@ -39,7 +39,11 @@ class JudgedWatcher(RowWatcher):
     def __init__(self, part: Judged, runs: Mapping[str, RunFolder]) -> None:
         self._seen = 0
         self._scores = {
-            name: [_Scores(name, scoring, run.config.scorer) for scoring in run.config.judged]
+            name: [
+                _Scores(name, scoring, evaluator.scorer, root)
+                for root, evaluator in run.config.by_root.items()
+                for scoring in evaluator.judged
+            ]
             for name, run in runs.items()
         }
 
@@ -131,16 +135,18 @@ class _Judge:
 class _Scores:
     """The answers of a run that the rules have scored, and those that no judge gave a verdict on."""
 
-    def __init__(self, name: str, scoring: Scoring, in_force: str) -> None:
+    def __init__(self, name: str, scoring: Scoring, in_force: str, root: str) -> None:
         self.records, self._numbers = array("q"), array("d")
         self.judges = [_Judge(entry) for entry in scoring.judges]
         self.failures, self.no_verdict, self.else_rules = list[FailedReply](), 0, 0
-        self._name, self._scoring, self._active = name, scoring, scoring.scorer == in_force
+        self._name, self._scoring, self._active, self._root = name, scoring, scoring.scorer == in_force, root
         plain, _, self._instead = scoring.scorer.partition(")+")
         self._by_verdict = score_kind(f"{plain})" if self._instead else plain)
 
     def add(self, place: int, record: Record, reader: Reader) -> None:
         """Take the answer at this place among all records."""
+        if self._root not in ("", record.set):
+            return
         rules = _read(reader, score_kind(self._scoring.rules), record, Score)
         if record.reply.error or rules is None:
             return

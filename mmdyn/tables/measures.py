@@ -77,7 +77,7 @@ def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
     An answer that scores 0 and that no judge was to see, such as an empty one, meets no item of its sample's.
     """
     judged, score = False, record.score
-    for entry in reversed(run.config.judges):
+    for entry in reversed(run.config.evaluator(record.set).judges):
         stored = reader.get(judged_kind(entry.id), record.key)
         items = msgspec.json.decode(stored, type=Judgement).items if stored else ()
         if items:

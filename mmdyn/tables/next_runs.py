@@ -121,7 +121,7 @@ class NextRuns:
             "--style": "" if config.prompt else ",".join(dict.fromkeys(one.style for one in config.conditions)),
             "--shots": ",".join(dict.fromkeys(one.shot_name for one in config.conditions)),
             "--limit": str(config.limit or ""),
-            "--policy": config.active_scores.rules.partition("@")[0],
+            "--policy": config.active_scores.policy,
         }
         own = ((name, value) for name, value in options.items() if value not in ("", USUAL.get(name)))
         models = _asked(text for text, _ in self._models.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec import Struct, field
@@ -105,6 +105,18 @@ class Waiting(Struct, frozen=True):
     missing: int
     active: str
 
+    @staticmethod
+    def together(waiting: Iterable[Waiting | None]) -> Waiting | None:
+        """What is waited for in several sets, which have different scores; None where nothing is."""
+        every = [one for one in waiting if one]
+        if len(every) < 2:
+            return every[0] if every else None
+        scorer, active = (
+            " and ".join(dict.fromkeys(getattr(one, name) for one in every)) for name in ("scorer", "active")
+        )
+        judges = tuple(dict.fromkeys(judge for one in every for judge in one.judges))
+        return Waiting(scorer, judges, sum(w.due for w in every), sum(w.missing for w in every), active)
+
     def __str__(self) -> str:
         who = f"judge{'s' if len(self.judges) > 1 else ''} {' and '.join(self.judges)}"
         stay = f"the scores in force stay those of {self.active}"
@@ -121,7 +133,8 @@ class RunState(Struct, frozen=True):
 
     needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
         under way and not in force. corrected: answers that are scored by another golden answer than their sample had
-        when it was asked. judges, judge_mode: who decides on which answers, in the scores in force.
+        when it was asked. judges, judge_mode: who decides on which answers, in the scores in force. sets: by what
+        each set is scored, where they have scorers of their own.
 
     Where judged runs are tabulated: judge_spending: what each judge took, its asks without a verdict among them;
     no_verdict: answers that no judge gave a verdict on when it was asked, of which judge_failures are the first;
@@ -142,6 +155,7 @@ class RunState(Struct, frozen=True):
     corrected: int = 0
     judges: tuple[str, ...] = ()
     judge_mode: str = ""
+    sets: tuple[str, ...] = ()
     judge_spending: list[Spending] = []
     no_verdict: int = 0
     judge_failures: list[FailedReply] = []
@@ -180,7 +194,9 @@ def state_lines(state: RunState) -> Iterator[str]:
     for spent in state.spending:
         if spent.prompt_tokens or spent.completion_tokens or spent.cost:
             yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
-    if state.asked:
+    if state.asked and state.sets:
+        yield f"{state.name}: each set by its own scorer: {'; '.join(state.sets)}."
+    elif state.asked:
         who = f"and by the judge {' and then '.join(state.judges)} ({DECIDES.get(state.judge_mode)})"
         judged = who if state.judges else "without a judge"
         yield f"{state.name}: scored by the policy {state.scorer.partition('+')[0]}, {judged}."
@@ -212,17 +228,19 @@ class StateTally:
 
     def state(self, name: str, run: RunFolder) -> RunState:
         """How far the run is, now that all its records are counted."""
-        planned, under_way, counts = run.config.planned, run.config.under_way, self._counts
+        planned, counts, by_root = run.config.planned, self._counts, run.config.by_root
+        under_way = {root: one.under_way for root, one in by_root.items() if one.under_way}
         return RunState(
             name=name or run.name,
-            scorer=run.config.scorer,
-            complete=counts["asked"] >= planned and not counts["unscored"] and under_way is None,
+            scorer=", ".join(run.config.scorers),
+            complete=counts["asked"] >= planned and not counts["unscored"] and not under_way,
             planned=planned,
             skipped=dict(sorted(run.config.skipped.items())),
             spending=[self._spending[model].rounded for model in sorted(self._spending)],
-            waiting=find_waiting(run, under_way) if under_way else None,
-            judges=tuple(entry.name for entry in run.config.judges),
-            judge_mode=run.config.judge_mode,
+            waiting=Waiting.together(find_waiting(run, asked, root) for root, asked in under_way.items()),
+            judges=tuple(dict.fromkeys(entry.name for one in by_root.values() for entry in one.judges)),
+            judge_mode=next((one.judge_mode for one in by_root.values() if one.judge_mode), ""),
+            sets=tuple(f"{root} by {one.active_scores}" for root, one in by_root.items() if root),
             asked=counts["asked"],
             failed=counts["failed"],
             unscored=counts["unscored"],
@@ -235,15 +253,18 @@ class _Rule(Struct):
     rule: str = ""
 
 
-def find_waiting(run: RunFolder, scoring: Scoring) -> Waiting:
-    """What the judges of these scores owe, of all answers of a run."""
+def find_waiting(run: RunFolder, scoring: Scoring, root: str = "") -> Waiting:
+    """What the judges of these scores owe, of all answers of a run; of those to one standard set and its variants where
+    one is named."""
     kind, due, missing = score_kind(scoring.scorer), 0, 0
     with Reader(run.records_folder) as reader:
-        for key, _ in scored_records(reader, run.config.sets):
+        for key, _ in scored_records(reader, run.config.sets, root):
             value = reader.get(kind, key)
             missing += value is None
             due += value is None or msgspec.json.decode(value, type=_Rule).rule.startswith(BY_JUDGE)
-    return Waiting(scoring.scorer, tuple(entry.name for entry in scoring.judges), due, missing, run.config.scorer)
+    return Waiting(
+        scoring.scorer, tuple(entry.name for entry in scoring.judges), due, missing, run.config.evaluator(root).scorer
+    )
 
 
 def has_failed(record: Record) -> bool:

@@ -361,6 +361,7 @@ def _notes(columns: Columns, records: Ints, apart: Sequence[str], axes: Sequence
     sets = [name for (name,) in split(columns, records, ["set"])] if len(records) else []
     if len(sets) > 1 and "set" not in axes:
         yield f"over the sets {', '.join(sets)} together"
-    scorers = sorted({run.config.scorer for run in columns.runs.values()})
+    keys = [columns.keys[place] for place in np.unique(columns.asked[records]).tolist()]
+    scorers = sorted({columns.runs[key.run].config.evaluator(key.set).scorer for key in keys})
     if len(scorers) > 1:
         yield f"scored by different policies ({', '.join(scorers)}): run `mmdyn score` so that they agree"

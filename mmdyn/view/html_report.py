@@ -79,7 +79,7 @@ def _settings(runs: Sequence[RunFolder]) -> Iterator[tuple[str, str, str]]:
             "operators": config.ops,
             "epochs": config.epochs,
             "first samples": config.limit,
-            "scores": config.scorer,
+            "scores": ", ".join(config.scorers),
         }
         for name, value in told.items():
             if value:

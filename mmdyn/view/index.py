@@ -82,7 +82,7 @@ class Index:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
         place, config = run.folder.resolve(), run.config
-        which = [str(place), place.stat().st_ino, config.scorer, [[one.root, one.answers] for one in config.sets]]
+        which = [str(place), place.stat().st_ino, config.scorers, [[one.root, one.answers] for one in config.sets]]
         self._prefix = digest(str(place), 8)
         self._file = folder / f"{self._prefix}-{digest([VERSION, *which], 8)}.sqlite"
         self._create()

@@ -135,10 +135,10 @@ def _read(run: RunFolder, sample: Sample, record: Record) -> tuple[Any, list[Pie
     this version are others than the run's."""
     text = record.reply.text
     whole = [Piece("words", text)]
-    policy, _, _ = run.config.active_scores.rules.partition("@")
+    scores = run.config.evaluator(record.set).active_scores
     try:
-        scorer = Scorer(policy)
-        if record.reply.error or scorer.name != run.config.active_scores.rules:
+        scorer = Scorer(scores.policy)
+        if record.reply.error or scorer.name != scores.rules:
             return None, whole
         found = scorer.extract(sample, record.reply)
     except MmdynError:

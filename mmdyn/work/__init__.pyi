@@ -22,6 +22,7 @@ from .run_folder import (
     RECORD as RECORD,
     RUN as RUN,
     SAMPLE as SAMPLE,
+    Evaluator as Evaluator,
     Expansion as Expansion,
     JudgeEntry as JudgeEntry,
     ModelEntry as ModelEntry,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from mmdyn.context import NONE
 from mmdyn.data import ChainStrength, Role, check_finished
@@ -110,11 +111,53 @@ class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
         """The name of the scores by rules alone that these are made of."""
         return self.scorer.partition("+")[0]
 
+    @property
+    def policy(self) -> str:
+        """The policy or metric of these rules."""
+        return self.rules.partition("@")[0]
 
-class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """run.json. `scorer` names the scores in force, which verdicts of the `judges` are a part of where there are any
-    (asked in the mode `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is
-    the number of records asked for, `prompt` the user's own template, `prompts` a digest of all templates.
+    def __str__(self) -> str:
+        return f"{self.rules} {' '.join(f'+ judge {entry.name}' for entry in self.judges)}".rstrip()
+
+
+class Evaluator(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How questions are asked, and how the replies are scored. `scorer` names the scores in force, which verdicts of
+    the `judges` are a part of where there are any (asked in the mode `judge_mode`). `under_way`: those that come into
+    force when no verdict is missing. `prompt` is the user's own template, `prompts` a digest of all templates.
+    """
+
+    conditions: tuple[Condition, ...]
+    limit: int | None
+    prompts: str
+    prompt: str = ""
+    scorer: str = "mdk12"
+    judges: tuple[JudgeEntry, ...] = ()
+    judge_mode: str = ""
+    under_way: Scoring | None = None
+
+    @property
+    def active_scores(self) -> Scoring:
+        """The scores in force."""
+        return Scoring(self.scorer, self.judges, self.judge_mode)
+
+    @property
+    def scorings(self) -> tuple[Scoring, ...]:
+        """The scores in force, then those under way."""
+        return tuple(filter(None, (self.active_scores, self.under_way)))
+
+    @property
+    def judged(self) -> tuple[Scoring, ...]:
+        """Those of these that judges have a part in."""
+        return tuple(scoring for scoring in self.scorings if scoring.judges)
+
+
+E = TypeVar("E", bound=Evaluator)
+
+
+class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """run.json: a run, and the evaluator of all its sets. `evaluators`: that of each standard set with its variants, by
+    its name, where sets have different ones; the run's own `conditions` are those of all of them then. `planned` is the
+    number of records asked for.
 
     `instructions`: by context and style, how a model is told to reply there, in all languages, empty where the words
         are those that it is told without the context.
@@ -126,20 +169,13 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
     sets: tuple[SetEntry, ...]
     models: tuple[ModelEntry, ...]
-    conditions: tuple[Condition, ...]
     epochs: int
-    limit: int | None
-    prompts: str
     ops: str
     versions: dict[str, str]
-    scorer: str = "mdk12"
     planned: int = 0
     skipped: dict[str, int] = {}
-    prompt: str = ""
     instructions: dict[str, str] = {}
-    judges: tuple[JudgeEntry, ...] = ()
-    judge_mode: str = ""
-    under_way: Scoring | None = None
+    evaluators: dict[str, Evaluator] | UnsetType = UNSET
     knowledge: dict[str, Json] = {}
     library: dict[str, str] = {}
     examples: dict[str, Json] = {}
@@ -155,24 +191,35 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
         return "treatment" if "treatment" in roles or not roles else roles[0]
 
     @property
-    def active_scores(self) -> Scoring:
-        """The scores in force."""
-        return Scoring(self.scorer, self.judges, self.judge_mode)
+    def by_root(self) -> dict[str, Evaluator]:
+        """The evaluator of each standard set; under the name "" that of all, where they have one."""
+        return self.evaluators or {"": self}
+
+    def evaluator(self, root: str) -> Evaluator:
+        """The evaluator of a standard set and its variants."""
+        return self.by_root.get(root, self)
+
+    def with_evaluators(self, change: Callable[[str, Evaluator], Evaluator]) -> RunConfig:
+        """The same with what `change` makes of each evaluator, by its name in `by_root`."""
+        changed = {root: change(root, evaluator) for root, evaluator in self.by_root.items()}
+        if self.evaluators:
+            return replace(self, evaluators=changed)
+        return replace(self, **{name: getattr(changed[""], name) for name in Evaluator.__struct_fields__})
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The names of the scores in force."""
+        return tuple(dict.fromkeys(evaluator.scorer for evaluator in self.by_root.values()))
 
     def instruction(self, context: str, style: str) -> str | None:
         """What `instructions` say; None where that is not known, of an older run or one of another program."""
         return "" if context == NONE else self.instructions.get(f"{context} {style}")
 
     @property
-    def judged(self) -> tuple[Scoring, ...]:
-        """The scores of judges: those in force, then those under way."""
-        return tuple(scoring for scoring in (self.active_scores, self.under_way) if scoring and scoring.judges)
-
-    @property
     def all_judges(self) -> tuple[JudgeEntry, ...]:
-        """The judges of all these, each once."""
-        entries = {entry.id: entry for scoring in self.judged for entry in scoring.judges}
-        return tuple(entries.values())
+        """The judges of all scores in force and under way, each once."""
+        judged = (scoring for evaluator in self.by_root.values() for scoring in evaluator.judged)
+        return tuple({entry.id: entry for scoring in judged for entry in scoring.judges}.values())
 
 
 class RunFolder:
@@ -204,7 +251,7 @@ class RunFolder:
     def _repr_html_(self) -> str:
         config = self.config
         asked = [", ".join(filter(None, (one.mode, one.chain, one.style))) for one in config.conditions]
-        cells = ([one.name for one in config.sets], [one.label for one in config.models], asked, [config.scorer])
+        cells = ([one.name for one in config.sets], [one.label for one in config.models], asked, [*config.scorers])
         return html_table(("sets", "models", "conditions", "scores"), [["\n".join(cell) for cell in cells]], repr(self))
 
     @cached_property
@@ -280,10 +327,11 @@ class _Worth(Struct):
     points: float = 1.0
 
 
-def scored_records(reader: Reader, sets: Iterable[SetEntry]) -> Iterator[tuple[str, bytes]]:
-    """Every record of a run of these sets as it is stored, with the key that its scores, verdicts and labels lie under.
+def scored_records(reader: Reader, sets: Iterable[SetEntry], root: str = "") -> Iterator[tuple[str, bytes]]:
+    """Every record of a run of these sets as it is stored, with the key that its scores, verdicts and labels lie under;
+    of the standard set `root` and its variants alone, where one is named.
 
-    That is its own; where it is scored by a sample whose golden answer is another one now, that sample's digest
+    The key is its own; where it is scored by a sample whose golden answer is another one now, that sample's digest
     follows.
     """
     kinds = dict[str, list[str]]()
@@ -291,8 +339,10 @@ def scored_records(reader: Reader, sets: Iterable[SetEntry]) -> Iterator[tuple[s
         if entry.answers:
             kinds.setdefault(entry.root, []).append(answers_kind(entry.answers))
     for key, value in reader.items(RECORD):
-        if kinds:
+        if kinds or root:
             asked = msgspec.json.decode(value, type=_Asked)
+            if root not in ("", asked.set):
+                continue
             found = (reader.get(kind, asked.digest) for kind in kinds.get(asked.set, ()))
             key += next((ANSWERED_NOW + now.decode() for now in found if now), "")
         yield key, value
@@ -316,12 +366,12 @@ def write_config(folder: Path, config: RunConfig) -> None:
 
 
 def _joined(reader: Reader, config: RunConfig, known: set[str]) -> Iterator[Record]:
-    kind = score_kind(config.scorer)
     for key, value in scored_records(reader, config.sets):
         if key in known:
             known.remove(key)
             continue
-        yield _with_score(record_under(key, value, reader), reader.get(kind, key))
+        record = record_under(key, value, reader)
+        yield _with_score(record, reader.get(score_kind(config.evaluator(record.set).scorer), key))
     for record_key, failures in groupby(reader.items(FAILURE), lambda item: item[0].partition(":")[0]):
         *_, (_, last) = failures
         if reader.get(RECORD, record_key) is None:

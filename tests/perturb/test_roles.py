@@ -80,7 +80,7 @@ def test_a_null_chain_is_never_weak(dynamic: SampleSet) -> None:
 
 
 def config(*sets: SetEntry) -> RunConfig:
-    return RunConfig(sets, (), (), 1, None, "", "", {})
+    return RunConfig(sets=sets, models=(), conditions=(), epochs=1, limit=None, prompts="", ops="", versions={})
 
 
 def test_a_run_knows_the_roles_of_its_sets(dynamic: SampleSet, tmp_path: Path) -> None:

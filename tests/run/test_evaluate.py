@@ -236,7 +236,7 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
 
     opened = small_set(tmp_path / "set")
     with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
-        asks = plan([opened], ConditionSpec(["standard"], styles=["direct"]).conditions(), 1, 1)
+        asks = plan([opened], [ConditionSpec(["standard"], styles=["direct"]).conditions()], 1, {opened.root: 1})
         asyncio.run(ask_all(asks, tools_for(opened, store, progress, open_model("baseline:majority"))))
     assert Watched.kinds == ["sample", "record", "score:mdk12@7"]
 
@@ -298,7 +298,7 @@ async def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_pat
     opened = write_set(tmp_path / "set", [choice(f"q{n}") for n in range(200)])
     await asyncio.to_thread(evaluate, [opened], ["baseline:majority"], tmp_path / "run", execution=QUIET)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
-        asks = plan([opened], ConditionSpec(["standard"], styles=["direct"]).conditions(), 1, None)
+        asks = plan([opened], [ConditionSpec(["standard"], styles=["direct"]).conditions()], 1, {})
         tools = tools_for(opened, store, progress, open_model("baseline:majority"))
         going = asyncio.create_task(ask_all(asks, tools))
         for _ in range(6):

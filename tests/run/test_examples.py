@@ -62,8 +62,9 @@ def planned(
     conditions = ConditionSpec(modes, shots=shots).conditions()
     with Store(folder) as store:
         providers = ContextProviders(sets, conditions, KnowledgeConfig(), store, seed=seed, examples=examples)
-        providers.look_up(limit)
-        return [*plan(sets, conditions, 1, limit, providers.by_set)]
+        limits = {opened.root: limit for opened in sets}
+        providers.look_up(limits)
+        return [*plan(sets, [conditions] * len(sets), 1, limits, providers.by_set)]
 
 
 def chosen(asks: list[Ask | Skip]) -> dict[tuple[str, str], list[str]]:
@@ -157,7 +158,7 @@ def test_shares_of_several_processes_have_the_examples_of_one(sets: list[SampleS
     conditions = ConditionSpec("standard,dynamic", shots=WAYS).conditions()
     job = Job(tmp_path, (), ConditionSpec(), limits=Limits(n=10), conditions=conditions)
     with Store(tmp_path / "records") as store:
-        ContextProviders(sets, conditions, KnowledgeConfig(), store).look_up(10)
+        ContextProviders(sets, conditions, KnowledgeConfig(), store).look_up({opened.root: 10 for opened in sets})
         engines = [
             Engine(
                 job,

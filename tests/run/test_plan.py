@@ -52,7 +52,8 @@ def planned(
 ) -> list[Ask | Skip]:
     with Store(sets[0].folder.parent / "records") as store:
         providers = ContextProviders(sets, conditions, KnowledgeConfig(), store)
-        return list(plan(sets, conditions, epochs, limit, providers.by_set))
+        limits = {opened.root: limit for opened in sets}
+        return list(plan(sets, [conditions] * len(sets), epochs, limits, providers.by_set))
 
 
 def test_standard_and_dynamic_go_to_their_sets(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_standard_and_dynamic_go_to_their_sets(tmp_path: Path) -> None:
 
 def test_what_has_no_options_to_weigh_is_skipped_and_counted(tmp_path: Path) -> None:
     conditions = ConditionSpec(["standard"], styles=["direct", "likelihood"]).conditions()
-    asks = list(plan(pair(tmp_path), conditions, 1, None))
+    asks = list(plan(pair(tmp_path), [conditions] * 2, 1, {}))
     found = [(ask.sample.id, ask.condition.style) for ask in asks if isinstance(ask, Ask)]
     both = [(id, style) for id in "abc" for style in ("direct", "likelihood")]
     assert found == [one for one in both if one != ("b", "likelihood")]
@@ -78,7 +79,7 @@ def test_the_limit_counts_parents_and_keeps_their_variants(tmp_path: Path) -> No
 
 def test_epochs_and_styles_multiply(tmp_path: Path) -> None:
     conditions = ConditionSpec(["standard"], styles=["direct", "cot"]).conditions()
-    asks = [ask for ask in plan(pair(tmp_path), conditions, 2, None) if isinstance(ask, Ask)]
+    asks = [ask for ask in plan(pair(tmp_path), [conditions] * 2, 2, {}) if isinstance(ask, Ask)]
     assert [(ask.condition.style, ask.epoch) for ask in asks[:4]] == [("direct", 0), ("direct", 1), ("cot", 0), ("cot", 1)]  # fmt: skip
     assert len(asks) == 12
 

@@ -16,6 +16,7 @@ def tools_for(
     opened: SampleSet, store: Store, progress: ProgressBar, model: Model, cascade: Cascade | None = None
 ) -> SampleTools:
     """Scored by the default policy where no cascade is given."""
-    asker, grader = Asker(model, concurrency=4), Grader(store, cascade or Cascade(Scorer()))
+    scored = cascade or Cascade(Scorer())
+    asker, grader = Asker(model, concurrency=4), Grader(store, lambda root: scored, [scored])
     renderers = [Renderer(opened.images)]
     return SampleTools([opened], renderers, asker, store, grader, Expansions(store), progress, AskTally())

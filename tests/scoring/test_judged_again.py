@@ -107,9 +107,10 @@ async def test_a_judge_that_gave_verdicts_before_is_not_given_up_for_what_it_ref
     async def graded(say: str | Exception) -> tuple[int, int]:
         judge, _ = judged_by(lambda prompt, _: marks(code_of(prompt), 0.5) if say == "half" else say)
         with Store(run.records_folder) as store:
-            grader = Grader(store, Cascade(Scorer(), [judge]))
+            cascade = Cascade(Scorer(), [judge])
+            grader = Grader(store, lambda root: cascade, [cascade])
             for one in written[:1] if say == "half" else written:
-                await grader.grade(one.key, sample, one.reply)
+                await grader.grade(one.key, one.set, sample, one.reply)
             return grader.counts.judged, grader.counts.failed
 
     assert await graded("half") == (1, 0)
@@ -190,9 +191,10 @@ async def test_what_may_take_long_is_scored_beside_the_loop(tmp_path: Path) -> N
             return super().score(sample, reply)
 
     with Store(tmp_path / "run" / "records") as store:
-        grader = Grader(store, Cascade(Watched()))
+        cascade = Cascade(Watched())
+        grader = Grader(store, lambda root: cascade, [cascade])
         for number, sample in enumerate((choice(), multi(), true_false(), blank(), open_ended())):
-            await grader.grade(f"{number}", sample, Reply("Answer: B"))
+            await grader.grade(f"{number}", "", sample, Reply("Answer: B"))
     here = threading.get_ident()
     assert {kind for kind, thread in threads.items() if thread != here} == {"fill_in_the_blank", "open_ended"}
     assert len(threads) == 5

@@ -24,7 +24,7 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.run_sample import AskTally, SampleTools
-from mmdyn.run.scoring_config import ScoringConfig
+from mmdyn.run.scoring_config import Cascades, ScoringConfig
 from mmdyn.run.sets import GivenModel
 from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
@@ -35,8 +35,8 @@ class Job(Struct, frozen=True):
     """What a process needs to do its share of a run by itself: the groups of `evaluate`, as they were given.
 
     models: MODEL texts, which may hold secrets: they are never written down; or objects with `ask`. prompt: the text of
-        the user's own template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for
-        each model.
+        the user's own template, or nothing. Known once the sets are there: `conditions`, `planned`, the asks for each
+        model, and `own`, the jobs of standard sets that are asked or scored in a way of their own.
     """
 
     out: Path
@@ -49,14 +49,28 @@ class Job(Struct, frozen=True):
     prompt: str = ""
     conditions: tuple[Condition, ...] = ()
     planned: int = 0
+    own: dict[str, Job] = {}
+
+    def of(self, root: str) -> Job:
+        """How a standard set and its variants are asked and scored."""
+        return self.own.get(root, self)
+
+    @property
+    def scorings(self) -> list[ScoringConfig]:
+        """How the sets are scored."""
+        return [job.scoring for job in self.own.values()] or [self.scoring]
+
+    def question_limits(self, sets: Sequence[SampleSet]) -> dict[str, int | None]:
+        """How many questions of each standard set are asked, by its name."""
+        return {opened.root: self.of(opened.root).limits.n for opened in sets}
 
 
 class Engine:
     """A process's end of a job: the opened sets and models, and the store that it writes.
 
-    budget: what all its models and judges together may be asked. cascade: how replies are scored; by the job's policy
-        alone where there is none. shelves: for each set what can be laid beside its samples; none where nothing is to
-        be.
+    budget: what all its models and judges together may be asked. cascades: how replies are scored, by what the job says
+        of that; by its policy alone where there are none. providers: for each set what can be laid beside its samples;
+        none where nothing is to be.
     """
 
     def __init__(
@@ -66,11 +80,12 @@ class Engine:
         models: Sequence[Model],
         store: Store,
         budget: Budget | None = None,
-        cascade: Cascade | None = None,
+        cascades: Cascades | None = None,
         providers: Sequence[ContextProvider] = (),
     ) -> None:
         self.job, self.sets, self.models, self.store = job, sets, models, store
-        self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.scoring.policy))
+        self.budget = budget or Budget()
+        self.cascades = cascades or {job.scoring: Cascade(Scorer(job.scoring.policy))}
         self.providers = providers
 
     @property
@@ -83,7 +98,11 @@ class Engine:
 
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
-        return plan(self.sets, self.job.conditions, self.job.spec.epochs, self.job.limits.n, self.providers)
+        return planned(self.job, self.sets, self.providers)
+
+    def cascade(self, root: str) -> Cascade:
+        """How replies to a standard set and its variants are scored."""
+        return self.cascades[self.job.of(root).scoring]
 
     def ask(
         self,
@@ -109,7 +128,7 @@ class Engine:
     async def _ask_all(
         self, asks: Callable[[int], Iterable[Ask | Skip]], host: Callable[[int, Model], Model], progress: ProgressBar
     ) -> None:
-        job, tally, grader = self.job, AskTally(), Grader(self.store, self.cascade)
+        job, tally, grader = self.job, AskTally(), Grader(self.store, self.cascade, [*self.cascades.values()])
         tools = partial(SampleTools, self.sets, open_renderers(job, self.sets), store=self.store, grader=grader)
         tools = partial(tools, expansions=Expansions(self.store), tally=tally)
         failed: dict[int, ModelError | None] = dict.fromkeys(range(len(self.models)))
@@ -126,7 +145,7 @@ class Engine:
                         progress.say(f"{model.label}: {error}")
                 progress = ProgressBar("asking again", quiet=True)
         finally:
-            await self.cascade.close()
+            await grader.close()
         for lost in filter(None, failed.values()):
             raise lost
 
@@ -159,10 +178,17 @@ def open_providers(
     )
 
 
+def planned(job: Job, sets: Sequence[SampleSet], providers: Sequence[ContextProvider] = ()) -> Iterator[Ask | Skip]:
+    """Every ask of a job, streamed in the sets' order."""
+    conditions = [job.of(opened.root).conditions for opened in sets]
+    return plan(sets, conditions, job.spec.epochs, job.question_limits(sets), providers)
+
+
 def open_renderers(job: Job, sets: Sequence[SampleSet]) -> list[Renderer]:
     """What turns each set's samples into messages."""
-    custom = Template.parse(job.prompt, "--prompt") if job.prompt else None
-    return [Renderer(opened.images, custom) for opened in sets]
+    prompts = [job.of(opened.root).prompt for opened in sets]
+    customs = [Template.parse(prompt, "--prompt") if prompt else None for prompt in prompts]
+    return [Renderer(opened.images, custom) for opened, custom in zip(sets, customs, strict=True)]
 
 
 class Executor(Protocol):

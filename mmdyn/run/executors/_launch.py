@@ -88,7 +88,8 @@ class Launch(Struct, frozen=True):
         models = [[model.label, model.identity] for model in engine.models]
         how = [
             [job.spec, job.knowledge, job.limits.n, job.prompt, job.conditions, job.planned],
-            [engine.cascade.name, engine.cascade.mode],
+            [[root, one.limits.n, one.prompt, one.conditions] for root, one in job.own.items()],
+            [[cascade.name, cascade.mode] for cascade in engine.cascades.values()],
             self.partition,
             self.shares,
         ]

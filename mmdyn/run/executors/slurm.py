@@ -30,7 +30,7 @@ from mmdyn.run.execution import SlurmConfig
 from mmdyn.run.executors._executor import Engine, Job, open_providers
 from mmdyn.run.executors._launch import End, Launch
 from mmdyn.run.partition import Partition
-from mmdyn.run.scoring_config import open_cascade
+from mmdyn.run.scoring_config import open_cascades
 from mmdyn.run.share import RankShare
 from mmdyn.tables import find_waiting
 from mmdyn.work import RECORD, ProgressBar, Ranks, Reader, RunFolder, Store, is_held
@@ -141,11 +141,11 @@ def ask_share(job: Job, sets: list[str], launch: Launch, name: str, number: int)
     with Store(job.out / "records", _writer(number)) as store:
         if not launch.is_announced(store):
             return
-        with launch.saying_so(store, name), open_cascade(job.scoring, budget=budget, **settings) as cascade:
+        with launch.saying_so(store, name), open_cascades(job.scorings, budget=budget, **settings) as cascades:
             opened, known = [SampleSet(folder) for folder in sets], RunFolder(job.out).config.knowledge
             providers = open_providers(job, opened, job.conditions, store, known)
             models = [open_model(text) for text in job.models]
-            engine = Engine(job, opened, models, store, budget, cascade, providers.by_set)
+            engine = Engine(job, opened, models, store, budget, cascades, providers.by_set)
             launch.check(engine)
             share = RankShare(engine, launch.partition, number, launch.shares, launch.session)
             engine.ask(share.of, len(share), what=f"asking, job {number}")
@@ -166,7 +166,8 @@ def _is_done(engine: Engine) -> bool:
     """Whether all is answered and scored, so that no job need wait in a queue to find that out."""
     if _answered(engine.store) < engine.job.planned * len(engine.models):
         return False
-    return not find_waiting(RunFolder(engine.job.out), scoring_of(engine.cascade)).missing
+    run = RunFolder(engine.job.out)
+    return not any(find_waiting(run, scoring_of(engine.cascade(root)), root).missing for root in run.config.by_root)
 
 
 def _writer(number: int) -> str:
