@@ -101,7 +101,7 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
         model = open_model(scripted(tmp_path / "m.jsonl", *lines))
         tools = tools_for(opened, store, progress, model, Cascade(Scorer(), [judge]))
         grader = tools.grader
-        await ask_all(plan([opened], ConditionSpec(["standard"], styles=["direct"]).conditions(), 1, None), tools)
+        await ask_all(plan([opened], [ConditionSpec(["standard"], styles=["direct"]).conditions()], 1, {}), tools)
     assert len(told.asked) == len(texts) == grader.counts.judged and grader.counts.failed == 0
     with Reader(tmp_path / "run" / "records") as reader:
         found = [value for _, value in reader.items(score_kind(grader.cascade.name))]
