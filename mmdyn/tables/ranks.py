@@ -13,9 +13,10 @@ from itertools import combinations
 import numpy as np
 
 from mmdyn.errors import UserError
-from mmdyn.stats import rank_correlations
+from mmdyn.stats import Ints, rank_correlations
 from mmdyn.table import Leaderboard, Ranking
 from mmdyn.tables.blocks import Block, Key, Numbered, macro_cell
+from mmdyn.tables.columns import Columns
 from mmdyn.tables.pairing import told_apart
 from mmdyn.tables.rows import MACRO, TOTAL
 
@@ -32,6 +33,11 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
     if taken := {MACRO, TOTAL, RANK, *values} & part.groups.keys():
         raise UserError(f"a group cannot be called {taken.pop()!r}, as a column is: give it another name")
     groups = {MACRO: every} | {name: list(chosen) for name, chosen in part.groups.items()}
+    if len(policies_of(block.columns, block.records)) > 1:
+        for key in sorted(cells, key=lambda key: [model for model, _ in cells].index(key[0])):
+            if key[1] in every:
+                yield block.mean_row(axes, key, part.measure, cells[key]), cells[key]
+        return
     means = dict[Key, Numbered]()
     for model in dict.fromkeys(model for model, _ in cells):
         for name, members in groups.items():
@@ -54,6 +60,18 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
         for name in (MACRO, TOTAL, *part.groups, *every):
             if (model, name) in means:
                 yield means[model, name]
+
+
+def policies_of(columns: Columns, records: Ints) -> dict[str, list[str]]:
+    """The policies and metrics by which some records are scored, each with the sets and judges that it has there."""
+    found = dict[str, list[str]]()
+    for place in np.unique(columns.asked[records]).tolist():
+        key = columns.keys[place]
+        scores = columns.runs[key.run].config.evaluator(key.set).active_scores
+        sets = found.setdefault(scores.policy, [])
+        said = f"{key.set}{''.join(f' with judge {entry.name}' for entry in scores.judges)}"
+        sets += [said] * (said not in sets)
+    return found
 
 
 def ranking_rows(block: Block, part: Ranking) -> Iterator[Numbered]:

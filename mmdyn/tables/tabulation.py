@@ -60,7 +60,7 @@ from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
-from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
+from mmdyn.tables.ranks import RANK, leaderboard_rows, policies_of, ranking_rows
 from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
 from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
@@ -272,6 +272,9 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
+        if len(policies := policies_of(columns, records)) > 1:
+            notes += [f"{policy} scores {', '.join(sets)}" for policy, sets in policies.items()]
+            notes += ["the columns measure different things, so that there is no mean and no rank over them"]
         notes += [
             f"no record has {part.columns} = {' or '.join(chosen)}, of which the group {name} is"
             for name, chosen in part.groups.items()

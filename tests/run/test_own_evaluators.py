@@ -34,6 +34,9 @@ def test_each_set_is_scored_by_its_own_policy_in_one_run(tmp_path: Path, monkeyp
         ("exam", "direct"), ("exam", "direct"), ("open", "cot"),
     ]  # fmt: skip
     assert all(one.score for one in records)
+    board = typed("report", "run", "--leaderboard", "set", "--where", "style=direct,cot")
+    assert "no mean and no rank" in board.stdout.replace("\n", " ") and "metric.f1 scores open" in board.stdout
+    assert "rank " not in board.stdout.partition("no mean")[0], board.stdout
 
 
 def test_a_run_of_one_evaluator_says_nothing_of_evaluators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +49,5 @@ def test_a_run_of_one_evaluator_says_nothing_of_evaluators(tmp_path: Path, monke
 
 def test_an_unknown_key_of_a_set_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("sets: [{path: exam, scoring: {polcy: strict}}]\nmodels: [x:y]\nout: run\n")
-    with pytest.raises(
-        InputError, match="sets.0: scoring of a set has no key 'polcy', did you mean|has no key 'polcy'"
-    ):
+    with pytest.raises(InputError, match="scoring of a set has no key 'polcy'"):
         read_config(tmp_path / "c.yaml")

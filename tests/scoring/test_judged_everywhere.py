@@ -104,7 +104,7 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
         await ask_all(plan([opened], [ConditionSpec(["standard"], styles=["direct"]).conditions()], 1, {}), tools)
     assert len(told.asked) == len(texts) == grader.counts.judged and grader.counts.failed == 0
     with Reader(tmp_path / "run" / "records") as reader:
-        found = [value for _, value in reader.items(score_kind(grader.cascade.name))]
+        found = [value for _, value in reader.items(score_kind(grader.cascades[0].name))]
     assert len(found) == len(texts) and all(b'"value":0.0' in value for value in found)
 
 
