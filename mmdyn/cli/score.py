@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from mmdyn.cli._command import Command, limits_options, scoring_options, take
 from mmdyn.cli._shared import OutPath, finish, list_failures, quiet_option
@@ -84,6 +85,9 @@ def _score_again(run: str, sets: tuple[str, ...], scoring: ScoringConfig, asking
     from mmdyn.work import RunFolder
 
     before = RunFolder(run).config
+    given = click.get_current_context().get_parameter_source("policy")
+    if before.evaluators and given == click.core.ParameterSource.DEFAULT:
+        scoring = replace(scoring, policy="")  # each set stays with its own
     done = rescore(run, scoring, sets, take(asking, Limits), take(asking, Execution))
     for change in done.changes[:SHOWN]:
         click.echo(printable(_spelt(change)))
@@ -93,11 +97,10 @@ def _score_again(run: str, sets: tuple[str, ...], scoring: ScoringConfig, asking
         click.echo(printable(note), err=True)
     if done.waiting is None:
         now = RunFolder(run).config
+        policy = resolve("scorers", scoring.policy) if scoring.policy else "each set's own policy"
         beside = "".join(f", judge {entry.name}" for entry in now.judges)
         beside += ", else rules" if now.scorer.endswith("+else-rules") else ""
-        click.echo(
-            printable(f"{_count(done.changes)}; {resolve('scorers', scoring.policy)}{beside} is in force now"), err=True
-        )
+        click.echo(printable(f"{_count(done.changes)}; {policy}{beside} is in force now"), err=True)
     if scoring.judges:
         _tell_judged(run, done)
     elif before.all_judges:

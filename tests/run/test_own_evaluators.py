@@ -34,6 +34,9 @@ def test_each_set_is_scored_by_its_own_policy_in_one_run(tmp_path: Path, monkeyp
         ("exam", "direct"), ("exam", "direct"), ("open", "cot"),
     ]  # fmt: skip
     assert all(one.score for one in records)
+    again = typed("score", "run")
+    assert again.exit_code == 0 and again.stdout == "" and "each set's own policy is in force now" in again.stderr
+    assert RunFolder(tmp_path / "run").config.scorers == config.scorers
     board = typed("report", "run", "--leaderboard", "set", "--where", "style=direct,cot")
     assert "no mean and no rank" in board.stdout.replace("\n", " ") and "metric.f1 scores open" in board.stdout
     assert "rank " not in board.stdout.partition("no mean")[0], board.stdout
