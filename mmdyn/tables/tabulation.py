@@ -364,7 +364,11 @@ def _notes(columns: Columns, records: Ints, apart: Sequence[str], axes: Sequence
     sets = [name for (name,) in split(columns, records, ["set"])] if len(records) else []
     if len(sets) > 1 and "set" not in axes:
         yield f"over the sets {', '.join(sets)} together"
-    keys = [columns.keys[place] for place in np.unique(columns.asked[records]).tolist()]
-    scorers = sorted({columns.runs[key.run].config.evaluator(key.set).scorer for key in keys})
-    if len(scorers) > 1:
-        yield f"scored by different policies ({', '.join(scorers)}): run `mmdyn score` so that they agree"
+    scorers = dict[str, set[str]]()
+    for key in (columns.keys[place] for place in np.unique(columns.asked[records]).tolist()):
+        scorers.setdefault(key.set, set()).add(columns.runs[key.run].config.evaluator(key.set).scorer)
+    every = sorted(set().union(*scorers.values()))
+    if any(len(of_a_set) > 1 for of_a_set in scorers.values()):
+        yield f"scored by different policies ({', '.join(every)}): run `mmdyn score` so that they agree"
+    elif len(every) > 1 and "set" not in axes:
+        yield f"the sets are scored by different policies ({', '.join(every)}), which measure different things"

@@ -40,6 +40,9 @@ def test_each_set_is_scored_by_its_own_policy_in_one_run(tmp_path: Path, monkeyp
     board = typed("report", "run", "--leaderboard", "set", "--where", "style=direct,cot")
     assert "no mean and no rank" in board.stdout.replace("\n", " ") and "metric.f1 scores open" in board.stdout
     assert "rank " not in board.stdout.partition("no mean")[0], board.stdout
+    assert "so that they agree" not in board.stdout
+    models = typed("report", "run", "--pivot", "model,style").stdout.replace("\n", " ")
+    assert "the sets are scored by different policies" in " ".join(models.split())
 
 
 def test_a_run_of_one_evaluator_says_nothing_of_evaluators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
