@@ -14,7 +14,7 @@ _ROOMS = {
     "mmdyn.errors": ["MmdynError"],
     "mmdyn.run": [
         *("ConditionSpec", "Execution", "KnowledgeConfig", "Limits", "ScoringConfig"),
-        *("BaseConfig", "ExamplesConfig", "RetrieverConfig", "RubricConfig", "SlurmConfig"),
+        *("BaseConfig", "ExamplesConfig", "RetrieverConfig", "RubricConfig", "SetRequest", "SlurmConfig"),
         *("evaluate", "records", "score"),
     ],
     "mmdyn.sample": ["Sample"],

@@ -11,6 +11,7 @@ from mmdyn.run import (
     RetrieverConfig as RetrieverConfig,
     RubricConfig as RubricConfig,
     ScoringConfig as ScoringConfig,
+    SetRequest as SetRequest,
     SlurmConfig as SlurmConfig,
     evaluate as evaluate,
     records as records,

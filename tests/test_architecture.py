@@ -96,7 +96,7 @@ def test_the_public_names() -> None:
     assert sorted(mmdyn.__all__) == [
         "BaseConfig", "ConditionSpec", "ExamplesConfig", "Execution", "KnowledgeConfig", "Layout", "Limits", "MmdynError",
         "RayConfig", "RetrieverConfig", "RubricConfig", "RunFolder", "Sample", "SampleSet", "ScoringConfig",
-        "SlurmConfig", "beside", "evaluate", "load", "perturb", "records", "report", "score", "tabulate", "why",
+        "SetRequest", "SlurmConfig", "beside", "evaluate", "load", "perturb", "records", "report", "score", "tabulate", "why",
     ]  # fmt: skip
     for name in mmdyn.__all__:
         assert getattr(mmdyn, name).__name__ == name

@@ -29,3 +29,4 @@ from .run_listing import RunSummary as RunSummary, Scored as Scored, look as loo
 from .score import Change as Change, Rescored as Rescored, rescore as rescore, score as score
 from .scoring_config import RubricConfig as RubricConfig, ScoringConfig as ScoringConfig, open_cascade as open_cascade
 from .sent_prompt import SentPrompt as SentPrompt, sent_prompt as sent_prompt
+from .set_request import SetRequest as SetRequest
