@@ -13,7 +13,7 @@ import yaml
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mmdyn.data import NAMED_SETS, Given, convert
+from mmdyn.data import NAMED_SETS, Given, convert, load
 from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
 from mmdyn.models import open_budget, open_model, refuse_programs
 from mmdyn.plugins import resolve
@@ -25,9 +25,10 @@ from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.scoring_config import ScoringConfig
-from mmdyn.run.set_request import Requested, SetRequest
+from mmdyn.run.set_request import Requested, SetRequest, plain_sets
 from mmdyn.sample import from_dict
 from mmdyn.scoring import Scorer
+from mmdyn.tables import check_breakdown
 from mmdyn.work import Ranks, RunFolder
 
 
@@ -221,7 +222,13 @@ def _place_of(key: str) -> str:
 
 
 def _place_sets(config: Config, out: Path) -> list[Requested]:
-    return [_requested(config, given, _place(given, out)) for given in config.sets]
+    """The sets where they lie. Raises UserError for a name in `by` that none of their questions has."""
+    placed = [_requested(config, given, _place(given, out)) for given in config.sets]
+    if config.by:
+        check_breakdown(
+            config.by, {name for one in plain_sets(placed) for sample in load(one) for name in sample.fields}
+        )
+    return placed
 
 
 def _place(given: str | Source, out: Path) -> str | Path:

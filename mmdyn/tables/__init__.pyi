@@ -18,7 +18,12 @@ from .changes import (
     scores_of as scores_of,
 )
 from .charts import Chart as Chart, Point as Point, table_charts as table_charts
-from .columns import Columns as Columns, Watcher as Watcher, read_columns as read_columns
+from .columns import (
+    Columns as Columns,
+    Watcher as Watcher,
+    check_breakdown as check_breakdown,
+    read_columns as read_columns,
+)
 from .factors import read_model_facts as read_model_facts
 from .flips import TO_WRONG as TO_WRONG
 from .formats import (

@@ -65,6 +65,11 @@ _OWN = frozenset((*_OF_KEY, *OF_RECORD, *OF_SAMPLE, *BINNED, "sample"))
 _TASK_TYPES = get_args(TaskType)
 
 
+def check_breakdown(names: Iterable[str], fields: Collection[str]) -> None:
+    """Raise UserError for a name that is neither a factor nor one of the questions' fields."""
+    check_names(names, {*fields, *ALWAYS, *_OWN})
+
+
 class Watcher(Protocol):
     """What looks at each record as it is read, for what the columns do not hold."""
 

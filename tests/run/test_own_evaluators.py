@@ -9,7 +9,7 @@ import pytest
 from running import typed
 
 from making import choice, open_ended, write_set
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, UserError
 from mmdyn.run import read_config
 from mmdyn.work import RunFolder
 
@@ -57,3 +57,19 @@ def test_an_unknown_key_of_a_set_is_refused_before_anything_is_asked(tmp_path: P
     (tmp_path / "c.yaml").write_text("sets: [{path: exam, scoring: {polcy: strict}}]\nmodels: [x:y]\nout: run\n")
     with pytest.raises(InputError, match="scoring of a set has no key 'polcy'"):
         read_config(tmp_path / "c.yaml")
+
+
+def test_a_name_that_no_question_has_is_refused_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_set(tmp_path / "exam", [choice("a", fields={"subject": "physics"})], "exam")
+    settings = "sets: [exam]\nmodels: [baseline:majority]\nout: run\nby: [{}]\n"
+    (tmp_path / "c.yaml").write_text(settings.format("subjct"))
+    done = typed("run", "c.yaml", "-q")
+    assert isinstance(done.exception, UserError)
+    assert "no record has a field 'subjct' (did you mean 'subject'?): break down by" in str(done.exception)
+    assert not (tmp_path / "run").exists()
+    for name in ("subject", "chain", "task_type"):
+        (tmp_path / "c.yaml").write_text(settings.format(name))
+        assert typed("run", "c.yaml", "-q").exit_code == 0
