@@ -58,7 +58,7 @@ def nothing(response: Response) -> Extraction:
     """No answer: the model declined, was cut off while reasoning, said nothing, or nothing that could be read."""
     if response.declined and not response.cut_off:
         return Extraction(None, "refused", "refused")
-    thought = response.offset and not response.truncated
-    rule = "cut_off" if response.cut_off or response.truncated else "empty"
-    rule = "none" if rule == "empty" and (response.flat.strip() or thought) else rule
-    return Extraction(None, "unparsed", rule)
+    if response.cut_off or response.truncated:
+        return Extraction(None, "unparsed", "cut_off")
+    said = response.flat.strip() or response.offset  # behind a thought, in which a judge may find the answer
+    return Extraction(None, "unparsed", "none" if said else "empty")
