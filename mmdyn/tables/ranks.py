@@ -63,8 +63,11 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
 
 
 def policies_of(columns: Columns, records: Ints) -> dict[str, list[str]]:
-    """The policies and metrics by which some records are scored, each with the sets and judges that it has there."""
+    """The policies and metrics by which some records are scored, each with the sets and judges that it has there; none
+    of columns that no run was read into."""
     found = dict[str, list[str]]()
+    if not columns.runs:
+        return found
     for place in np.unique(columns.asked[records]).tolist():
         key = columns.keys[place]
         scores = columns.runs[key.run].config.evaluator(key.set).active_scores
