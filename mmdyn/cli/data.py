@@ -381,7 +381,8 @@ def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
         click.echo(f"{out} is there already, made of the same source: {len(made)} samples")
     else:
         changed = made.manifest.pictures.changed
-        told = f", {changed} pictures brought into normal form (--keep-files leaves them)" if changed else ""
+        pictures = f"{changed} picture{'s' * (changed > 1)}"
+        told = f", {pictures} brought into normal form (--keep-files leaves them)" if changed else ""
         click.echo(f"{out}: {len(made)} samples{told}")
 
 
