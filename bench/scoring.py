@@ -45,7 +45,7 @@ from mmdyn.equal import same
 from mmdyn.sample import Match
 from mmdyn.scoring.extract import extract
 
-CHOICES, CHOICE_BAR = 100_000, 4.0
+CHOICES, CHOICE_BAR = 100_000, 4.5
 """Replies to read, and the CPU seconds they may take on one core."""
 
 PAIRS, PAIRS_BAR, PAIR_BAR = 10_000, 10.0, 2.0

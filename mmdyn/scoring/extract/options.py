@@ -28,7 +28,8 @@ class OptionTexts:
 
     def written(self, text: str) -> str | None:
         """The label of the one option whose text this is, letter by letter but for their case."""
-        fits = [label for label, written in self._texts if written.strip(" .。").lower() == text.lower()]
+        given, low = zip(self._labels, self._given, strict=False), text.lower()
+        fits = [label for label, written in given if written.lower().strip(" .。") == low]
         return fits[0] if len(fits) == 1 else None
 
     def led(self, text: str) -> str | None:
