@@ -1,12 +1,12 @@
 """Files of a lab's own columns, written anew in ways that are known, and what `mmdyn data convert` makes of them.
 
-    python bench/damaged_files.py [--data DIR] [--files 120] [--seed 31] [--kinds all|tuned|held_out] [--list]
+    python bench/damaged_files.py [--data DIR] [--files 120] [--seed 31] [--list]
 
 A few rows of We-Math (questions, options, right option, picture, concept) are the truth. Each file holds them under
 names that are drawn, its options, answers and pictures in forms that are drawn, in a format that is drawn, and has one
 of the kinds of damage below. A file is `right` where every sample says what the truth does, `refused` where the
 conversion ends in a sentence, or `wrong` where it is read as anything else. Files that leave no true reading must be
-refused: there any reading is wrong. The held-out kinds were written when the readers were finished.
+refused: there any reading is wrong.
 """
 
 from __future__ import annotations
@@ -74,14 +74,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public data")
     parser.add_argument("--files", type=int, default=120, help="how many files (120)")
     parser.add_argument("--seed", type=int, default=31, help="another seed writes other files (31)")
-    parser.add_argument("--kinds", choices=("all", "tuned", "held_out"), default="all", help="which kinds of damage")
     parser.add_argument("--list", action="store_true", help="print each file that is refused or wrong")
     args = parser.parse_args(argv)
-    kinds = (TUNED if args.kinds != "held_out" else {}) | (HELD_OUT if args.kinds != "tuned" else {})
     with tempfile.TemporaryDirectory() as folder:
-        counts = count(args.data, Path(folder), kinds, args.files, args.seed, print if args.list else None)
+        counts = count(args.data, Path(folder), KINDS, args.files, args.seed, print if args.list else None)
     print("| kind | files | right | refused | wrong |\n|---|---|---|---|---|")
-    for kind in [*kinds, "all"]:
+    for kind in [*KINDS, "all"]:
         found = counts[kind] if kind != "all" else sum(counts.values(), Counter())
         shares = " | ".join(str(found[verdict]) for verdict in ("right", "refused", "wrong"))
         print(f"| {kind.replace('_', ' ')} | {sum(found.values())} | {shares} |")
@@ -451,12 +449,11 @@ def contradictions(case: Case) -> None:
     case.put("subject", [true.subject for true in case.truth])
 
 
-TUNED: dict[str, Damage] = {
+KINDS: dict[str, Damage] = {
     "plain": plain, "encodings": encodings, "column_order": column_order, "no_answer_words": no_answer_words,
     "ids_given_twice": ids_given_twice, "missing_pictures": missing_pictures, "mixed_types": mixed_types,
     "contradictions": contradictions,
 }  # fmt: skip
-HELD_OUT: dict[str, Damage] = {}
 
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -60,7 +60,7 @@ class Number(Struct, frozen=True):
 
 
 _ANOTHER_NUMBER = re.compile(
-    r"(?:squared|cubed|factorial|halves|thirds|fifths|tenths?|hundredths?|inverse|negative|below|above|rejected|excluded)\b|的|次方|以[上下]|/$",
+    r"(?:squared|cubed|factorial|halves|thirds|fifths|tenths?|hundredths?|inverse|negative|below|above|short|too|off|rejected|excluded)\b|的|次方|以[上下]|左右|余|/$",
     re.IGNORECASE,
 )
 """Behind a number, and no unit: it makes another number of it, or a bound (5 squared, 5的倍数)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.equal import compare, match_blanks, same
+from mmdyn.equal import compare, compare_answer, match_blanks, same
 from mmdyn.sample import Match
 
 
@@ -111,3 +111,22 @@ def test_deep_and_wide_nesting_ends() -> None:
     assert not same("≈" * 1900, "≈" * 1800)
     assert not same("{" + ",".join("1" * 400) + "}", "{" + ",".join("2" * 400) + "}")
     assert not same("\\frac{" * 300, "1")
+
+
+PHRASES = (
+    "15 in total", "She has 15 apples left", "x的值为15", "RMB 15", "15 ✅", "a total of 15", "exactly 15", "共15", "7+8 = 15",
+    "Therefore, x=15", "15 (in all)", "→ 15", "它等于十五", "fifteen of them",
+)  # fmt: skip
+OTHER_PHRASES = (
+    "all but 15", "up to 15", "at least 15", "within 15 m", "maximum of 15", "exceeds 15", "divisible by 15", "subtract 15",
+    "15 short", "15 too many", "cannot be 15", "the opposite of 15", "nicht 15", "pas 15", "15 to go", "some 15", "15-fold",
+    "increase by 15", "every 15 days", "unlike 15", "差15", "近15", "增加15", "每15", "前15", "15左右", "15余", "15的倒数", "第15题",
+    "I guess 15", "probably 15", "half of 15", "15th", "15x", "step 15", "x=3, y=15", "15 or so", "15-20", "15:30", "15 and 16",
+    "not 15", "15 less than 20", "a decrease of 15", "负15", "minus 15", "15k",
+)  # fmt: skip
+
+
+def test_a_phrase_states_a_value_only_where_nothing_makes_another_of_it() -> None:
+    assert [text for text in PHRASES if compare_answer(text, "15") is not True] == []
+    assert [text for text in OTHER_PHRASES if compare_answer(text, "15") is True] == []
+    assert compare_answer("minus 15", "-15") is compare_answer("$15k", "15000") is True
