@@ -388,7 +388,7 @@ def test_no_damaged_file_is_read_wrong(tmp_path: Path) -> None:
     if not DATA.is_dir():
         pytest.skip(f"the data sets lie not at {DATA}")
     bench = load_bench("damaged_files")
-    counts = bench.count(DATA, tmp_path, bench.TUNED, 64, 7)
+    counts = bench.count(DATA, tmp_path, bench.KINDS, 64, 7)
     assert sum(found["wrong"] for found in counts.values()) == 0
     assert all(sum(found.values()) == 8 for found in counts.values())
     for kind in ("ids_given_twice", "missing_pictures", "contradictions"):
