@@ -201,6 +201,10 @@ class Judged(Whole, frozen=True, kw_only=True):
     """Of judged runs the scores by rules alone, by each judge alone, and by both together."""
 
 
+class Metrics(Whole, frozen=True, kw_only=True):
+    """The scores in force of every condition, and beside them those by other metrics of the same replies."""
+
+
 class Strengths(Whole, frozen=True, kw_only=True):
     """How far the variants of each chain are from their parents."""
 

@@ -17,36 +17,48 @@ if TYPE_CHECKING:
     from mmdyn.run import Change, Rescored, ScoringConfig
 
 SHOWN = 20
+JUDGING = ("judges", "judge_mode", "rubric", "else_rules")
 GONE = {"--votes": "write --rubric NAME,votes=N", "--judge-pictures": "write --rubric NAME,pictures=true"}
 
 
 @click.command(
-    "score", cls=Command, groups=lambda: {"Scoring": scoring_options(), "Limits": limits_options()}, gone=GONE
+    "score", cls=Command, groups=lambda: {"Judging": scoring_options(*JUDGING), "Limits": limits_options()}, gone=GONE
 )
 @click.argument("run", required=False)
+@click.option("--policy", metavar="NAME")
 @click.option("--no-cache", "use_cache", flag_value=False, default=True)
 @click.option("--predictions", metavar="FILE", multiple=True, type=click.Path(path_type=Path))
 @click.option("--set", "sets", metavar="SET", multiple=True)
 @click.option("--model", default="")
+@click.option("--in-force", is_flag=True)
 @click.option("-o", "--out", metavar="RUN", type=OutPath())
 @quiet_option
 def command(
-    run: str | None, predictions: tuple[Path, ...], sets: tuple[str, ...], model: str, out: Path | None, **asking: Any
+    run: str | None,
+    predictions: tuple[Path, ...],
+    sets: tuple[str, ...],
+    model: str,
+    in_force: bool,
+    out: Path | None,
+    **asking: Any,
 ) -> None:
     """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed,
     in value or in weight.
 
     \b
     Only what a change touches is scored and judged again: a judge's verdicts stand under any policy, and the scores of
-    before stay in the store. Golden answers are those that the run's sets have now, where they still ask the same.
+    before stay in the store. A metric of texts (--policy bleu) stands beside the scores in force. Golden answers are
+    those that the run's sets have now, where they still ask the same.
     Exit status: 1 where a judge gave no verdict on some answers; 3 stopped at a limit.
     With --predictions, score what VLMEvalKit predicted for a set and write a run, which `mmdyn report` reads:
     mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
     \f
+    policy: How credit is given: `mmdyn list scorers`. [default: as now; mdk12 with --predictions]
     use_cache: Ask judges again what was asked before.
     predictions: A prediction file of VLMEvalKit's (.xlsx, .tsv, .json) to score in place of a run.
     sets: The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one
         for each FILE, in order.
+    in_force: Put the scores of a metric in force, too.
     model: With --predictions: how reports name the model. [default: by FILE's name]
     out: With --predictions: the run's folder. [default: beside FILE]
     """
@@ -64,7 +76,7 @@ def command(
     elif run is None or model or out:
         raise click.UsageError("give a RUN, or --predictions FILE --set SET, with which --model and -o go")
     else:
-        _score_again(run, sets, scoring, asking)
+        _score_again(run, sets, scoring, asking, in_force)
 
 
 def _score_predictions(
@@ -79,15 +91,21 @@ def _score_predictions(
     finish(run)
 
 
-def _score_again(run: str, sets: tuple[str, ...], scoring: ScoringConfig, asking: dict[str, Any]) -> None:
+def _score_again(
+    run: str, sets: tuple[str, ...], scoring: ScoringConfig, asking: dict[str, Any], in_force: bool
+) -> None:
     from mmdyn.plugins import resolve
     from mmdyn.run import Execution, Limits, rescore
+    from mmdyn.scoring import Scorer
     from mmdyn.work import RunFolder
 
     before = RunFolder(run).config
-    given = click.get_current_context().get_parameter_source("policy")
-    if before.evaluators and given == click.core.ParameterSource.DEFAULT:
-        scoring = replace(scoring, policy="")  # each set stays with its own
+    known = {evaluator.active_scores.policy for evaluator in before.by_root.values()}
+    if not click.get_current_context().params["policy"]:
+        scoring = replace(scoring, policy=known.pop() if len(known) == 1 else "")
+    elif (scorer := Scorer(scoring.policy)).compares and known != {scorer.policy} and not (in_force or scoring.judges):
+        _score_beside(run, scorer.policy, take(asking, Execution).quiet)
+        return
     done = rescore(run, scoring, sets, take(asking, Limits), take(asking, Execution))
     for change in done.changes[:SHOWN]:
         click.echo(printable(_spelt(change)))
@@ -108,6 +126,17 @@ def _score_again(run: str, sets: tuple[str, ...], scoring: ScoringConfig, asking
         click.echo(
             printable(f"scored by rules alone; give --judge for the verdicts of {names}, which are kept"), err=True
         )
+
+
+def _score_beside(run: str, metric: str, quiet: bool) -> None:
+    from mmdyn.run import score_beside
+
+    done = score_beside(run, metric, quiet=quiet)
+    left = f"; {done.no_text} answers are no texts" if done.no_text else ""
+    stays = "these stand beside the scores in force (--in-force puts them in force)"
+    click.echo(
+        printable(f"{done.scored} answers scored by {done.scorer}, {done.new} of them now{left}; {stays}"), err=True
+    )
 
 
 def _count(changes: list[Change]) -> str:

@@ -27,6 +27,7 @@ from .predictions import score_predictions as score_predictions
 from .recorded import Recorded as Recorded, check_asked as check_asked, pictures_of as pictures_of
 from .run_listing import RunSummary as RunSummary, Scored as Scored, look as look
 from .score import Change as Change, Rescored as Rescored, rescore as rescore, score as score
+from .score_beside import Beside as Beside, score_beside as score_beside
 from .scoring_config import RubricConfig as RubricConfig, ScoringConfig as ScoringConfig, open_cascade as open_cascade
 from .sent_prompt import SentPrompt as SentPrompt, sent_prompt as sent_prompt
 from .set_request import SetRequest as SetRequest

@@ -39,8 +39,9 @@ def begun(config: RunConfig, cascade: Callable[[str], Cascade], before: RunFolde
     goes on.
 
     Scores by rules are in force at once. Those of judges are under way: the scores of `before` stay where all that is
-    asked has one, else it is those by the rules alone.
+    asked has one, else it is those by the rules alone. Metrics beside them stay, too.
     """
+    config = replace(config, beside=before.config.beside) if before else config
 
     def begin(root: str, evaluator: Evaluator) -> Evaluator:
         asked = scoring_of(cascade(root))

@@ -24,7 +24,7 @@ from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job
 from mmdyn.run.knowledge_config import KnowledgeConfig
-from mmdyn.run.scoring_config import ScoringConfig
+from mmdyn.run.scoring_config import ScoringConfig, needed_judges
 from mmdyn.run.set_request import Requested, SetRequest, plain_sets
 from mmdyn.sample import from_dict
 from mmdyn.scoring import Scorer
@@ -174,6 +174,8 @@ def _request(config: Config, given: Source, placed: Given) -> SetRequest:
     spec = from_dict(msgspec.to_builtins(config.conditions) | given.conditions, ConditionSpec)
     limits = from_dict(msgspec.to_builtins(config.limits) | given.limits, Limits)
     scoring = from_dict(msgspec.to_builtins(config.scoring) | given.scoring, ScoringConfig)
+    if "judges" not in given.scoring:
+        scoring = needed_judges(scoring)
     return SetRequest(placed, spec.styles, spec.shots, spec.prompt, scoring, limits.n)
 
 

@@ -53,6 +53,7 @@ FREE = (
     "limit",
     "versions",
     "library",
+    "beside",
 )
 """What of run.json may differ when a run goes on; `limit` may grow, and shrink while nothing was answered."""
 
@@ -239,21 +240,23 @@ def _versions(models: Sequence[Model]) -> dict[str, str]:
 
 
 def _check_limit(job: Job, sets: Sequence[SampleSet]) -> None:
-    """Raise UserError where the variants of a run were made for another limit; for a smaller one they are made
+    """Raise UserError where the variants of a set were made for another limit; for a smaller one they are made
     anew while nothing was answered."""
     if not (job.out / RUN).is_file():
         return
     run = RunFolder(job.out)
-    before = run.config
-    if before.ops == job.spec.ops and _shrinks(before.limit, job.limits.n) and not _is_answered(run):
-        for one in sets:
+    if run.config.ops != job.spec.ops:
+        return
+    for one in sets:
+        before, now = run.config.evaluator(one.root).limit, job.of(one.root).limits.n
+        if _shrinks(before, now) and not _is_answered(run):
             shutil.rmtree(variants_folder(one, job.out), ignore_errors=True)
-    elif before.ops == job.spec.ops and before.limit != job.limits.n:
-        made = f"--limit {before.limit}" if before.limit else "no --limit"
-        raise UserError(
-            f"{job.out} holds variants made with {made}, which cannot change where --ops makes them: give {made} again,"
-            " or choose another -o"
-        )
+        elif before != now:
+            made = f"--limit {before}" if before else "no --limit"
+            raise UserError(
+                f"{job.out} holds variants of {one.name} made with {made}, which cannot change where --ops makes them:"
+                f" give {made} again, or choose another -o"
+            )
 
 
 def _check_knowledge(out: Path, settings: dict[str, Json]) -> None:

@@ -1,4 +1,4 @@
-"""What of the rules' and the judges' say goes into a row of an exported run, beside the score in force."""
+"""What rules, judges and metrics say beside the score in force, in a row of an exported run."""
 
 from __future__ import annotations
 
@@ -26,17 +26,22 @@ BY_JUDGE: dict[str, type] = {
 
 
 def judged_columns(config: RunConfig) -> dict[str, type]:
-    """The columns rules.NAME and judge.LABEL.NAME of a run that has judges; none of another."""
+    """The columns metric.NAME of metrics beside the scores in force; rules.NAME and judge.LABEL.NAME of a run that has
+    judges."""
+    metrics: dict[str, type] = {scorer.partition("@")[0]: float for scorer in config.beside or ()}
     if not config.all_judges:
-        return {}
+        return metrics
     judges = {f"judge.{who}.{name}": kind for who in _judges(config) for name, kind in BY_JUDGE.items()}
-    return {f"rules.{name}": kind for name, kind in BY_RULES.items()} | judges
+    return metrics | {f"rules.{name}": kind for name, kind in BY_RULES.items()} | judges
 
 
 def judged_cells(config: RunConfig, reader: Reader, record: Record) -> Row:
     """A record's cells of these columns."""
     row: Row = {}
     key, judged = record.key, config.evaluator(record.set).judged
+    for scorer in config.beside or ():
+        if (value := reader.get(score_kind(scorer), key)) is not None:
+            row[scorer.partition("@")[0]] = msgspec.json.decode(value, type=Score).value
     if judged and (value := reader.get(score_kind(judged[-1].rules), key)) is not None:
         score = msgspec.json.decode(value, type=Score)
         row |= {"rules.score": score.value, "rules.status": score.status, "rules.rule": score.rule}

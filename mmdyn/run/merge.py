@@ -11,6 +11,7 @@ from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from mmdyn.errors import InputError, UserError
@@ -69,6 +70,7 @@ def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:
         conditions=_union(runs, "conditions", lambda condition: condition),
         planned=sum(config.planned // len(config.models) for config in asked.values()),
         skipped=dict(reduce(or_, skipped.values())),
+        beside=tuple(dict.fromkeys(name for run in runs for name in run.config.beside or ())) or UNSET,
         **{name: reduce(_joined, (getattr(run.config, name) for run in runs)) for name in JOINED},
     )
 

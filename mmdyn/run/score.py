@@ -23,7 +23,7 @@ from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.grader import Grader, JudgeCounts
 from mmdyn.run.recorded import check_asked, pictures_of, sample_of
-from mmdyn.run.scoring_config import ScoringConfig, open_cascades
+from mmdyn.run.scoring_config import ScoringConfig, needed_judges, open_cascades
 from mmdyn.run.sets import open_sets, several
 from mmdyn.sample import Sample
 from mmdyn.scoring import Cascade
@@ -148,8 +148,11 @@ def rescore(
 
 
 def _scoring_of(scoring: ScoringConfig, evaluator: Evaluator) -> ScoringConfig:
-    """How a set is scored again: without a policy by the one that its scores in force are by."""
-    return replace(scoring, policy=scoring.policy or evaluator.active_scores.policy)
+    """How a set is scored again: without a policy by the one that its scores in force are by, and by judges where these
+    need any."""
+    if scoring.policy:
+        return scoring
+    return needed_judges(replace(scoring, policy=evaluator.active_scores.policy))
 
 
 class _Again:

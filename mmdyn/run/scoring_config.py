@@ -64,6 +64,13 @@ class ScoringConfig(Struct, frozen=True, forbid_unknown_fields=True):
         return rubric
 
 
+def needed_judges(scoring: ScoringConfig) -> ScoringConfig:
+    """The same without judges where no score would need one: by a metric, in the mode unsure."""
+    if not scoring.judges or scoring.judge_mode != "unsure" or not Scorer(scoring.policy).compares:
+        return scoring
+    return ScoringConfig(scoring.policy)
+
+
 Cascades: TypeAlias = dict[ScoringConfig, Cascade]
 """By what they are made of."""
 

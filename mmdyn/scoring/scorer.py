@@ -32,16 +32,16 @@ class Scorer:
     """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none
     needs a judge.
 
-    `name` is the policy or metric with the version of the rules, such as mdk12@7 or metric.rouge_l@7. Raises
-    PluginError, and MissingExtra for a metric whose library is not installed.
+    `policy` is the full name of the policy or metric, `name` that with the version of the rules, such as mdk12@7 or
+    metric.rouge_l@7. Raises PluginError, and MissingExtra for a metric whose library is not installed.
     """
 
     def __init__(self, policy: str = "mdk12") -> None:
-        full = resolve("scorers", policy)
-        self.name = f"{full}@{SCORING_VERSION}"
-        plugin: Policy | Metric = load("scorers", full)()
+        self.policy = resolve("scorers", policy)
+        self.name = f"{self.policy}@{SCORING_VERSION}"
+        plugin: Policy | Metric = load("scorers", self.policy)()
         self.compares, self._whole = isinstance(plugin, Metric), isinstance(plugin, Metric) and plugin.whole
-        self._policy = None if isinstance(plugin, Metric) else plugin
+        self._credits = None if isinstance(plugin, Metric) else plugin
         self._weight: Callable[[Sample], float]
         if isinstance(plugin, Metric):
             self._weight, self._credit = _even, partial(_credit_by_metric, plugin)
@@ -57,7 +57,7 @@ class Scorer:
 
     def chance(self, sample: Sample) -> float:
         """What guessing at the sample earns, in [0, 1] (chance.py says who guesses); by a metric 0."""
-        return chance_of(self._policy, sample) if self._policy else 0.0
+        return chance_of(self._credits, sample) if self._credits else 0.0
 
     def extract(self, sample: Sample, reply: Reply) -> Extraction:
         """What the reply answers; nothing where the server says that it was declined or held back.
@@ -79,11 +79,15 @@ class Scorer:
         whole = extraction.whole if self._whole else None
         return _taking(extraction, whole) if whole else extraction
 
+    def fits(self, sample: Sample) -> bool:
+        """Whether a sample can be scored: by a metric one whose answer is a text."""
+        return not self.compares or sample.task_type in COMPARED
+
     def check(self, sample: Sample) -> None:
         """Raise UserError for a sample that a metric cannot score, because its answer is no text."""
-        if self.compares and sample.task_type not in COMPARED:
+        if not self.fits(sample):
             raise UserError(
-                f"{self.name.partition('@')[0]} compares texts, and {sample.id} is a {sample.task_type}: score it by a"
+                f"{self.policy} compares texts, and {sample.id} is a {sample.task_type}: score it by a"
                 " policy, such as --policy strict"
             )
 

@@ -11,7 +11,7 @@ import numpy as np
 from mmdyn.stats import Estimate, Floats, Ints, Share, mean_of, mean_of_means, mean_score
 from mmdyn.tables.columns import Cell, Columns, Watcher, cell_of, split
 from mmdyn.tables.keys import FACTORS
-from mmdyn.tables.measures import MEASURES, Measure
+from mmdyn.tables.measures import Measure, measure
 from mmdyn.tables.rows import MACRO, TOTAL, Row
 
 APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
@@ -38,7 +38,7 @@ class Block(NamedTuple):
     @property
     def measure(self) -> Measure:
         """What is measured."""
-        return MEASURES[self.measured]
+        return measure(self.measured)
 
     @property
     def difference_unit(self) -> str:

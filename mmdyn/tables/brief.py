@@ -142,11 +142,16 @@ def brief_text(report: Tables) -> str:
     return _lines(brief_lines(report))
 
 
+SHORT = ("scores", "metrics", "contrasts")
+"""The kinds of tables of the short form."""
+
+
 def short_text(report: Tables) -> str:
-    """The ten lines, then scores, then the changes from standard to dynamic, one row a model and chain."""
-    left = [part for part in report.parts if part.kind not in ("scores", "contrasts") and part.rows]
+    """The ten lines, then scores and other metrics, then the changes from standard to dynamic, one row a model and
+    chain."""
+    left = [part for part in report.parts if part.kind not in SHORT and part.rows]
     others = sum(not is_change(row.factors) for row in report.rows("contrasts", "difference"))
-    parts = [_short(part) for part in report.parts if part.kind in ("scores", "contrasts")]
+    parts = [_short(part) for part in report.parts if part.kind in SHORT]
     names = [f"{others} other contrast{'s' * (others > 1)}"] * bool(others)
     names += [re.split("[:;,]", part.title)[0] for part in left]
     more = [f"--full has the rest: {', '.join(names)}."] * bool(names)

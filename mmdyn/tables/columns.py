@@ -33,7 +33,7 @@ from mmdyn.tables.factors import (
     quartiles,
 )
 from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
-from mmdyn.tables.measures import MEASURES, measure
+from mmdyn.tables.measures import measure
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
@@ -504,7 +504,7 @@ def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
     told = ~np.isnan(values)
     kept = records[told]
     least = least_corrected(columns.chance[kept]) if measured == "corrected" else np.zeros(len(kept))
-    waits = columns.flags["waits"][kept] & MEASURES[measured].judged
+    waits = columns.flags["waits"][kept] & measure(measured).judged
     low, high = np.where(waits, least, values[told]), np.where(waits, 1.0, values[told])
     many = len(columns.keys)
     each = columns.parents[kept] * many + columns.asked[kept]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import nan
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from mmdyn.errors import UserError, did_you_mean
+from mmdyn.plugins import load, names
 from mmdyn.record import Judgement, Record, Reply, Score
 from mmdyn.tables.keys import sample_of
 from mmdyn.tables.run_state import has_failed, is_cut_off
-from mmdyn.work import Reader, RunFolder, judged_kind
+from mmdyn.work import Reader, RunFolder, judged_kind, score_kind
 
 Unit: TypeAlias = Literal["share", "tokens", "seconds", "cost", "count"]
 Worth: TypeAlias = tuple[float, float]
@@ -34,13 +36,26 @@ class Measure(NamedTuple):
     judged: bool = False
 
 
+@cache
 def measure(name: str) -> Measure:
-    """A measure by its name. Raises UserError."""
-    if name not in MEASURES:
-        raise UserError(
-            f"there is no measure {name!r}{did_you_mean(name, MEASURES)}: give one of {', '.join(MEASURES)}"
-        )
-    return MEASURES[name]
+    """A measure by its name, which may be that of a metric. Raises UserError."""
+    if name in MEASURES:
+        return MEASURES[name]
+    metrics = [scorer for scorer in names("scorers") if hasattr(load("scorers", scorer), "compare")]
+    if name in metrics:
+        return Measure(_by_metric(name), better=True)
+    known = [*MEASURES, *metrics]
+    raise UserError(f"there is no measure {name!r}{did_you_mean(name, known)}: give one of {', '.join(known)}")
+
+
+def _by_metric(metric: str) -> Callable[[Record, RunFolder, Reader], Worth]:
+    def of(record: Record, run: RunFolder, reader: Reader) -> Worth:
+        scorer = run.config.scores_by(metric, record.set)
+        stored = reader.get(score_kind(scorer), record.key) if scorer else None
+        score = msgspec.json.decode(stored, type=Score) if stored else None
+        return NONE if score is None or score.value is None else (score.value, score.weight)
+
+    return of
 
 
 def _scored(worth: Callable[[Score], float]) -> Callable[[Record, RunFolder, Reader], Worth]:

@@ -27,6 +27,7 @@ from mmdyn.table import (
     Ladder,
     Leaderboard,
     MeaningJudges,
+    Metrics,
     NamedTable,
     Noise,
     Paired,
@@ -56,6 +57,7 @@ from mmdyn.tables.guessing import KeyWatcher, PositionWatcher, with_positions
 from mmdyn.tables.judged import JudgedWatcher
 from mmdyn.tables.ladder import ASSUMED, ladder_rows
 from mmdyn.tables.meaning_judges import judge_rows
+from mmdyn.tables.metrics import beside, metric_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
@@ -85,6 +87,7 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Ladder: ladder_rows,
     Curves: curve_rows,
     FieldTests: field_rows,
+    Metrics: metric_rows,
     Strengths: strength_rows,
     MeaningJudges: judge_rows,
 }
@@ -128,6 +131,7 @@ TITLES: dict[type, str] = {
     Judged: "Rules and judges; left out counts answers that a judge was not asked about, failed those without verdict",
     ErrorKinds: "Kinds of error, of all wrong answers; truncated and empty ones count as incomplete without a label",
     ErrorCounts: "Answers by what is known without a judge; truncated, empty and unparsed ones are among the wrong",
+    Metrics: "Metrics: the same replies scored otherwise, beside the scores in force",
     Strengths: "Strength: medians by chain of the tokens changed, the SSIM of pictures, the distance of embeddings, and"
     " the lines of print read alike",
     MeaningJudges: "Judges of meaning: variants that they kept, and how well they reject changed questions",
@@ -194,7 +198,7 @@ def read_for(
     by_name, kept = named_runs(runs), enumerate(parts)
     watched = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
     factors = [name for part in parts for name in (*_named(part), *part.where, *_needed(part))]
-    measures = [name for part in parts for name in _measured(part)]
+    measures = [name for part in parts for name in _measured(part, by_name)]
     every = [*watched.values(), *watchers]
     return read_columns(runs, (*factors, *APART, "set"), measures, progress, facts, every), watched
 
@@ -228,11 +232,11 @@ def _needed(part: Part) -> list[str]:
     return [PICKED] * (isinstance(part, Ladder) or grouped)
 
 
-def _measured(part: Part) -> Sequence[str]:
+def _measured(part: Part, runs: Mapping[str, RunFolder]) -> Sequence[str]:
     if isinstance(part, Analysis):
         return ANALYSED
     if isinstance(part, Whole):
-        return WHOLE
+        return (*WHOLE, *(beside(runs) if isinstance(part, Metrics) else ()))
     return [part.measure, *(["corrected"] if part.measure == "score" else [])]
 
 

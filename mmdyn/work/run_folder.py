@@ -157,7 +157,7 @@ E = TypeVar("E", bound=Evaluator)
 class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """run.json: a run, and the evaluator of all its sets. `evaluators`: that of each standard set with its variants, by
     its name, where sets have different ones; the run's own `conditions` are those of all of them then. `planned` is the
-    number of records asked for.
+    number of records asked for. `beside`: metrics by which the same replies are scored, too, without being in force.
 
     `instructions`: by context and style, how a model is told to reply there, in all languages, empty where the words
         are those that it is told without the context.
@@ -176,6 +176,7 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     skipped: dict[str, int] = {}
     instructions: dict[str, str] = {}
     evaluators: dict[str, Evaluator] | UnsetType = UNSET
+    beside: tuple[str, ...] | UnsetType = UNSET
     knowledge: dict[str, Json] = {}
     library: dict[str, str] = {}
     examples: dict[str, Json] = {}
@@ -210,6 +211,11 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     def scorers(self) -> tuple[str, ...]:
         """The names of the scores in force."""
         return tuple(dict.fromkeys(evaluator.scorer for evaluator in self.by_root.values()))
+
+    def scores_by(self, metric: str, root: str) -> str | None:
+        """The scores of a standard set by a metric, in force or beside those; None where there are none."""
+        known = (self.evaluator(root).scorer, *(self.beside or ()))
+        return next((scorer for scorer in known if scorer.partition("@")[0] == metric), None)
 
     def instruction(self, context: str, style: str) -> str | None:
         """What `instructions` say; None where that is not known, of an older run or one of another program."""

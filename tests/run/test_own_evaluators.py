@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from running import typed
+from serving import bare_environment as bare_environment, serve
 
 from making import choice, open_ended, write_set
 from mmdyn.errors import InputError, UserError
 from mmdyn.run import read_config
+from mmdyn.testing import write_script
 from mmdyn.work import RunFolder
 
 
@@ -51,6 +54,108 @@ def test_a_run_of_one_evaluator_says_nothing_of_evaluators(tmp_path: Path, monke
     (tmp_path / "c.yaml").write_text("sets: [{path: exam}]\nmodels: [baseline:majority]\nout: run\n")
     assert typed("run", "c.yaml", "-q").exit_code == 0
     assert "evaluators" not in json.loads((tmp_path / "run" / "run.json").read_text())
+
+
+def test_metrics_stand_beside_the_scores_in_force_in_report_and_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_set(tmp_path / "exam", [choice("a")], "exam")
+    write_set(
+        tmp_path / "open",
+        [open_ended("q"), open_ended("r", question="What does sound need?", answer="Sound needs a medium.")],
+        "open",
+    )
+    write_script(
+        "model.jsonl",
+        {"match": "ice", "reply": "Answer: Because ice is less dense than water."},
+        {"match": "sound", "reply": "Answer: Sound waves need some medium."},
+        {"match": "triangle", "reply": "B"},
+    )
+    Path("c.yaml").write_text(
+        "sets: [exam, {path: open, scoring: {policy: chrf}}]\nmodels: [scripted:model.jsonl]\nout: run\n"
+    )
+    assert typed("run", "c.yaml", "-q").exit_code == 0
+    before = RunFolder("run").config
+    done = typed("score", "run", "--policy", "bleu")
+    assert "2 answers scored by metric.bleu@7, 2 of them now; 1 answers are no texts" in done.stderr, done.output
+    typed("score", "run", "--policy", "f1", "-q")
+    config = RunFolder("run").config
+    assert config.scorers == before.scorers == ("mdk12@7", "metric.chrf@7")
+    assert config.beside == ("metric.bleu@7", "metric.f1@7")
+    parts = json.loads(typed("report", "run", "--json").stdout)["parts"]
+    (part,) = (part for part in parts if part["kind"] == "metrics")
+    assert [(row["factors"]["set"], row["quantity"], row["n"]) for row in part["rows"]] == [
+        ("open", "metric.chrf", 2), ("open", "metric.bleu", 2), ("open", "metric.f1", 2),
+    ]  # fmt: skip
+    assert [round(row["value"], 3) for row in part["rows"]] == [0.757, 0.564, 0.75]
+    assert "Metrics: the same replies scored otherwise" in typed("report", "run").stdout
+    board = typed("report", "run", "--pivot", "set", "--measure", "metric.f1").stdout
+    assert "75" in board and "Metric.f1 by set" in board
+    assert typed("runs", "export", "run", "-o", "out.jsonl").exit_code == 0
+    rows = {row["sample"]: row for row in map(json.loads, Path("out.jsonl").read_text().splitlines())}
+    assert (rows["q"]["metric.f1"], rows["q"]["metric.bleu"], rows["q"]["score"]) == (1.0, 1.0, 1.0)
+    assert rows["r"]["metric.f1"] == 0.5 and "metric.f1" not in rows["a"]
+    assert typed("run", "c.yaml", "-q").exit_code == 0 and RunFolder("run").config == config
+    again = typed("score", "run", "--policy", "f1")
+    assert "2 answers scored by metric.f1@7, 0 of them now" in again.stderr
+    refused = typed("score", "run", "--policy", "f1", "--in-force")
+    assert "metric.f1 compares texts, and a is a single_choice" in str(refused.exception)
+
+
+def test_a_metric_is_in_force_where_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_set(tmp_path / "open", [open_ended("q")], "open")
+    write_set(tmp_path / "exam", [choice("a")], "exam")
+    for name in ("open", "exam"):
+        assert typed("eval", name, "-m", "baseline:majority", "-o", f"runs/{name}", "-q").exit_code == 0
+    assert "metric.f1 is in force now" in typed("score", "runs/open", "--policy", "f1", "--in-force").stderr
+    assert RunFolder("runs/open").config.scorers == ("metric.f1@7",)
+    assert "metric.f1 is in force now" in typed("score", "runs/open").stderr, "the policy in force stays"
+    assert "metric.f1 is in force now" in typed("score", "runs/open", "--policy", "f1").stderr
+    none = typed("score", "runs/exam", "--policy", "f1")
+    assert "no answer of runs/exam is one: choose a policy" in str(none.exception)
+    unknown = typed("report", "runs/exam", "--pivot", "set", "--measure", "metric.blue")
+    assert "there is no measure 'metric.blue' (did you mean 'metric.bleu'?)" in str(unknown.exception)
+
+
+def test_judges_of_a_run_are_not_asked_about_a_set_that_a_metric_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_set(tmp_path / "open", [open_ended("q")], "open")
+    write_set(tmp_path / "text", [open_ended("t")], "text")
+    with serve() as server:
+        judge = f"openai:judge,base_url={server.url}"
+        Path("c.yaml").write_text(
+            f"sets: [open, {{path: text, scoring: {{policy: f1}}}}]\nmodels: [baseline:majority]\nout: run\n"
+            f'scoring: {{judges: ["{judge}"]}}\n'
+        )
+        assert typed("run", "c.yaml", "-q").exit_code in (0, 1)
+        judged = {root: len(one.scorings[-1].judges) for root, one in RunFolder("run").config.by_root.items()}
+        assert judged == {"open": 1, "text": 0}
+        again = typed("score", "run", "--judge", judge, "-q")
+        assert again.exception is None or again.exit_code in (0, 1), again.output
+    judged = {root: len(one.scorings[-1].judges) for root, one in RunFolder("run").config.by_root.items()}
+    assert judged == {"open": 1, "text": 0}
+
+
+def test_variants_of_a_set_keep_its_own_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        write_set(tmp_path / name, [choice(f"{name}{place}") for place in range(4)], name)
+    settings = (
+        "sets: [{{path: one, limits: {{n: {}}}}}, two]\nmodels: [baseline:majority]\nout: run\n"
+        "conditions: {{ops: shuffle, modes: [standard, dynamic]}}\nexecution: {{workers: 1}}\n"
+    )
+    Path("c.yaml").write_text(settings.format(2))
+    for _ in range(2):
+        done = typed("run", "c.yaml", "-q")
+        assert done.exit_code == 0, done.output
+    counts = Counter((one.set, one.condition.mode) for one in RunFolder("run").records())
+    assert counts["one", "standard"] == 2 and counts["two", "standard"] == 4
+    Path("c.yaml").write_text(settings.format(3))
+    assert "holds variants of one made with --limit 2" in str(typed("run", "c.yaml", "-q").exception)
 
 
 def test_an_unknown_key_of_a_set_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
