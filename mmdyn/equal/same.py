@@ -140,27 +140,28 @@ def _same_formula(left: str, right: str, match: Match) -> bool | None:
     return None if one and other and one.names - other.names else agreed
 
 
-def compare_answer(given: str, gold: str, match: Match = PLAIN) -> bool | None:
-    """What `compare` says of an answer as it was worded: where gold is a number, it may be a phrase that states one."""
+def compare_answer(given: str, gold: str, match: Match = PLAIN, question: str = "") -> bool | None:
+    """What `compare` says of an answer as it was worded: where gold is a number, it may be a phrase that states one in
+    neutral words and those of the question."""
     verdict = compare(given, gold, match)
     number = read_quantity(gold) if verdict is None else None
-    value = stated_value(given) if number else None
+    value = stated_value(given, question) if number else None
     return True if value and number and same_number(value, number, match) else verdict
 
 
 def match_blanks(
-    given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match
+    given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match, question: str = ""
 ) -> tuple[bool | None, ...]:
     """Which blanks are right, None for one of which `compare_answer` cannot tell.
 
-    accepted: the accepted texts of each blank.
+    accepted: the accepted texts of each blank. question: whose words a phrase around a value may use.
 
     In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks
     make none right, so that a list of guesses buys nothing, and none surely wrong.
     """
     if len(given) > len(accepted):
         return (None,) * len(accepted)
-    verdicts = [[_any_of(text, texts, match) for texts in accepted] for text in given]
+    verdicts = [[_any_of(text, texts, match, question) for texts in accepted] for text in given]
     if match.ordered:
         return tuple(verdicts[at][at] if at < len(given) else False for at in range(len(accepted)))
     right = dict(partners([[verdict is True for verdict in row] for row in verdicts]))
@@ -171,7 +172,7 @@ def match_blanks(
     )
 
 
-def _any_of(text: str, accepted: tuple[str, ...], match: Match) -> bool | None:
+def _any_of(text: str, accepted: tuple[str, ...], match: Match, question: str) -> bool | None:
     """Whether a text is one of those accepted; an empty one is not."""
-    verdicts = [compare_answer(text, gold, match) for gold in accepted] if text else [False]
+    verdicts = [compare_answer(text, gold, match, question) for gold in accepted] if text else [False]
     return True if True in verdicts else None if None in verdicts else False

@@ -7,33 +7,42 @@ import re
 from mmdyn.text import Number, read_quantities, readable_text
 
 _LONGEST, _THOUSAND = 160, 1000
-_ALTERED = re.compile(
-    r"(?i)n't\b|\b(?:not?|never|without|or|either|maybe|perhaps|possibly|unless|if|least|most|more|less|fewer|greater"
-    r"|larger|smaller|over|under|above|below|than|between|almost|nearly|times|twice|half|double|triple|power|roots?"
-    r"|multiples?|factors?|squared?|cubed?|factorial|decreas\w+|declin\w+|loss|los[et]|losing|drop\w*|falls?|fell"
-    r"|reduc\w+|increas\w+|down|up|but|by|within|beyond|exceed\w*|max\w*|min\w*|divi\w+|subtract\w*|add\w*|plus"
-    r"|short|too|cannot|impossible|unlike|like|opposite|inverse|reciprocal|log|every|each|per|off|some|to go|fold"
-    r"|guess\w*|probabl[ey]|likely|think|nicht|kein\w*|nie|pas|non|ne|nunca"
-    r"|instead|rather|except|excluding|wrong|incorrect|before|after|until|since|centur\w+|decades?"
-    r"|steps?|questions?|options?|figures?|fig|tables?|pages?|lines?|equations?|eq|cases?|parts?|sections?|chapters?"
-    r"|examples?|problems?|exercises?|theorem|levels?|versions?|methods?|rows?|columns?|items?|blanks?|notes?"
-    r"|jan\w*|feb\w*|mar|march|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec(?:ember)?)\b"
-    r"|[不没非无或许可多少倍半余除第题步图表页式例月日差近每前增加相反倒减下降亏]|左右|如果|至[少多]|超过|以[上下]|大于|小于|之间"
-    r"|平方|立方|次方|几乎|将近"
+_NEUTRAL = frozenset(
+    re.findall(
+        "[a-z]+|[\u3400-\u9fff]",
+        """
+    a an the is are was were be has have had will he she it they them we you there this that in of for to all total
+    overall altogether together final finally answer result solution output value number amount sum length width height
+    area left remaining so thus therefore hence then get gets got equals equal gives comes exactly only now as shown rmb
+    usd
+    答案是为等于共有总合计一的值结果所以因此故得到了他她它们我这那只个人名本张条块支件棵位元
+""",
+    )
 )
-"""Words by which a phrase says something else than that its value is the number: bounds, alternatives, multiples,
-decreases, and what is only numbered."""
+"""Words that say nothing of a number but that it is the value."""
+
+_ALTERED = re.compile(
+    r"(?i)n't\b|\b(?:not?|never|without|or|either|if|unless|least|most|more|less|fewer|greater|larger|smaller|over|under"
+    r"|above|below|than|between|times|twice|half|double|triple|power|roots?|multiples?|factors?|squared?|cubed?|by|but"
+    r"|every|each|per|before|after|until|next|previous|first|last|pairs?|dozens?|hundreds?|up|down|off|too)\b"
+    r"|[不没非无或倍半余除第每前后增加减少降多超至内外]|平方|立方|次方"
+)
+"""Words by which a phrase says something else than that its value is the number, whatever was asked."""
 
 _SIGNS = re.compile(r"[\d+*/^√<>≤≥≠±|_{}\[\]\\;%?]|\b[b-hj-zB-HJ-Z]\b(?=\W*$)")
 _NEGATIVE = re.compile(r"(?i)(?:\b(?:minus|negative)\s?|负)$")
 _ATTACHED, _KILO = re.compile(r"[A-Za-z_^'(]"), re.compile(r"[kK]\b\s?")
 _SIDES, _PARTS = re.compile("[=≈]"), re.compile(r"(?<!\d),|,(?!\d{3})|[;、和或]|\b(?:and|or)\b")
+_WORD, _ENDING = (
+    re.compile(r"[^\W\d_]{2,}(?<![\u3400-\u9fff])|[\u3400-\u9fff]"),
+    re.compile(r"(?<=..)(?:ies|e?s|e?d|ing|y)$"),
+)
 _BOLD = re.compile(r"\*\*(?!\d)|(?<!\d)\*\*")
 
 
-def stated_value(text: str) -> Number | None:
+def stated_value(text: str, question: str = "") -> Number | None:
     """The number, with its unit, that a phrase of at most 160 characters states; None where it names several, none, or
-    says more of it than that it is the value. Of a chain of equations the last side."""
+    uses words that are neither neutral nor the question's. Of a chain of equations the last side."""
     if len(text) > _LONGEST:
         return None
     flat = readable_text(_BOLD.sub("", text))
@@ -57,6 +66,12 @@ def stated_value(text: str) -> Number | None:
         or _ATTACHED.match(behind)
         or before[-1:] in tuple("-(_")
         or behind[:1] == "-"
+        or not _stems(around) <= _stems(question) | _NEUTRAL
     ):
         return None
     return Number(value, unit=unit)
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The words of a text without their endings; a Chinese character is a word, a single letter is a symbol."""
+    return frozenset(word if word in _NEUTRAL else _ENDING.sub("", word) for word in _WORD.findall(text.lower()))

@@ -133,10 +133,10 @@ def _credit_by_policy(policy: Policy, sample: Sample, found: Answer | None) -> C
     if isinstance(gold, bool) or isinstance(found, bool):
         return float(found == gold), (), False
     if isinstance(gold, str) or isinstance(found, str):
-        equal = compare_answer(str(found), str(gold), _match(sample)) is True
+        equal = compare_answer(str(found), str(gold), _match(sample), sample.question) is True
         return float(equal), (), not equal
     if sample.task_type == "fill_in_the_blank":
-        verdicts = match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample))
+        verdicts = match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample), sample.question)
         correct = tuple(verdict is True for verdict in verdicts)
         return policy.blanks(correct), tuple(map(float, correct)), None in verdicts
     value = policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))

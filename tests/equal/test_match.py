@@ -113,20 +113,31 @@ def test_deep_and_wide_nesting_ends() -> None:
     assert not same("\\frac{" * 300, "1")
 
 
+ASKED = (
+    "Tom and Mary walk and pick apples. How many apples does she have left? What is the perimeter, or the maximum? How many"
+    " buses can Jane make? 小明走了多少千米？还剩多少个苹果？面积和最大值是多少？"
+)
 PHRASES = (
-    "15 in total", "She has 15 apples left", "x的值为15", "RMB 15", "15 ✅", "a total of 15", "exactly 15", "共15", "7+8 = 15",
+    "15 in total", "She has 15 apples left", "There are 15 apples", "Tom walked 15 km", "They have 15 buses", "最大值是15",
+    "the perimeter equals 15", "The maximum is 15", "Jane can make 15", "他走了15千米", "小明还剩15个苹果", "面积是15", "x的值为15", "RMB 15", "15 ✅", "a total of 15", "exactly 15", "共15", "7+8 = 15",
     "Therefore, x=15", "15 (in all)", "→ 15", "它等于十五", "fifteen of them",
 )  # fmt: skip
 OTHER_PHRASES = (
-    "all but 15", "up to 15", "at least 15", "within 15 m", "maximum of 15", "exceeds 15", "divisible by 15", "subtract 15",
+    "all but 15", "up to 15", "at least 15", "within 15 m", "exceeds 15", "divisible by 15", "subtract 15",
     "15 short", "15 too many", "cannot be 15", "the opposite of 15", "nicht 15", "pas 15", "15 to go", "some 15", "15-fold",
     "increase by 15", "every 15 days", "unlike 15", "差15", "近15", "增加15", "每15", "前15", "15左右", "15余", "15的倒数", "第15题",
     "I guess 15", "probably 15", "half of 15", "15th", "15x", "step 15", "x=3, y=15", "15 or so", "15-20", "15:30", "15 and 16",
-    "not 15", "15 less than 20", "a decrease of 15", "负15", "minus 15", "15k",
+    "not 15", "15 less than 20", "a decrease of 15", "负15", "minus 15", "15k", "from 15 onwards", "roughly 15 apples", "just shy of 15",
+    "close to 15", "upwards of 15", "start with 15 apples", "Room 15 has it", "bus 15 goes there", "the 15 apples were eaten",
+    "he gave away 15 apples", "she still needs 15 apples", "the sum of 15 and its neighbour", "the next number following 15",
+    "the predecessor of 15", "halfway to 15", "the digits of 15", "a pair summing to 15", "numbers coprime to 15",
+    "15 is a lower bound", "15 is an estimate", "hardly 15", "a debt of 15 dollars", "he owes 15", "大概15", "欠15元", "还缺15个",
+    "上午15点", "maximum of 15 and more", "15 apples and 16 buses", "over 15 apples", "15 or 16", "if 15, then", "twice 15 apples",
 )  # fmt: skip
 
 
 def test_a_phrase_states_a_value_only_where_nothing_makes_another_of_it() -> None:
-    assert [text for text in PHRASES if compare_answer(text, "15") is not True] == []
-    assert [text for text in OTHER_PHRASES if compare_answer(text, "15") is True] == []
+    assert [text for text in PHRASES if compare_answer(text, "15", question=ASKED) is not True] == []
+    assert [text for text in OTHER_PHRASES if compare_answer(text, "15", question=ASKED) is True] == []
+    assert compare_answer("She has 15 apples left", "15") is None, "a word that is neither neutral nor the question's"
     assert compare_answer("minus 15", "-15") is compare_answer("$15k", "15000") is True
