@@ -61,6 +61,8 @@ class _Reply(Struct, frozen=True, gc=False):
         """What a phrase announces: labels, an option's text, or a value with its label in brackets."""
         flat = self.response.flat
         picks = self.labels.read(flat, phrase.end)
+        if picks and phrase.rule == "corrected" and flat[: phrase.start].endswith(("(", "（")):
+            return Candidate(None, picks.start, picks.end, phrase.rank, phrase.rule, hedged=True)  # "B (I mean C)"
         if picks and picks.labels and self.response.ends(picks.end):
             return Candidate(picks.labels, picks.start, picks.end, phrase.rank, phrase.rule)
         if picks:
