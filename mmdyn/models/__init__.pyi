@@ -61,3 +61,4 @@ from .structured_retry import (
     text_of as text_of,
 )
 from .sync_client import SyncModelClient as SyncModelClient
+from .vendors import key_variables as key_variables
