@@ -171,7 +171,7 @@ def our_rate(folder: Path, cell: Cell, samples: Path, count: int, cache: bool) -
     """Replies a second that `mmdyn eval` gets, and the run. Raises SystemExit where a picture came otherwise than
     once."""
     with serve(cell.latency, plain=cell.plain) as url, cleared(folder, "out", "cache"):
-        more = [] if cache else ["--no-cache"]
+        more = [] if cache else ["--cache", "none"]
         run = mmdyn_eval(folder, samples.name, url, "--concurrency", str(cell.concurrency), *more)
         counted = stats(url)
     if run.status or counted["total"] != count:
@@ -241,7 +241,7 @@ def print_kills(folder: Path, kills: int) -> None:
     span = len(names) / (concurrency / 0.1) / kills  # seconds of asking for each kill
     lost, committed, moments = list[int](), 0, list[int]()
     with serve(100, reply="hashed") as url, cleared(folder, "out", "cache"):
-        more = "--no-cache", "--concurrency", str(concurrency)
+        more = "--cache", "none", "--concurrency", str(concurrency)
         while len(lost) < kills:
             before, asked = held(folder / "out"), stats(url)["requests"]
             process = start(folder, "set", url, *more)
@@ -273,7 +273,7 @@ def print_kills(folder: Path, kills: int) -> None:
 def undisturbed(folder: Path) -> tuple[dict[str, str], dict[str, bytes]]:
     """What the server calls each sample's request (asked one by one they come in the set's order), and the records."""
     with serve(0, reply="hashed") as url, cleared(folder, "out", "cache"):
-        mmdyn_eval(folder, "set", url, "--no-cache", "--concurrency", "1")
+        mmdyn_eval(folder, "set", url, "--cache", "none", "--concurrency", "1")
         names = list(stats(url)["requests"])
         kept = records(folder / "out")
     return dict(zip((sample.id for sample in mmdyn.load(folder / "set")), names, strict=True)), kept

@@ -65,7 +65,7 @@ def calls(root: Path, samples: int) -> Counter[str]:
         made = {"task_type": "single_choice", "options": options, "answer": ["B"]}
         lines = [json.dumps({"id": f"q{n}", "question": f"How many are {n}?", **made}) for n in range(samples)]
         (place / "set.jsonl").write_text("\n".join(lines) + "\n")
-        command = ["eval", "set.jsonl", "-m", "scripted:s.jsonl", "-o", "run", "--no-cache"]
+        command = ["eval", "set.jsonl", "-m", "scripted:s.jsonl", "-o", "run", "--cache", "none"]
         environment = {**os.environ, "PYTHONPATH": str(root), "MMDYN_CACHE": str(place / "cache")}
         done = [sys.executable, "-c", PROFILED, str(root), *command]
         subprocess.run(done, cwd=place, env=environment, check=True, capture_output=True)

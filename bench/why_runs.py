@@ -107,7 +107,7 @@ def main(data: Path, folder: Path) -> None:
         for kind, (asked, how) in dynamic.items():
             models = [Able(label, asked, traits) for label, traits in MODELS.items()]
             run = folder / "runs" / f"{name}-{kind}"
-            execution = Execution(quiet=True, use_cache=False)
+            execution = Execution(quiet=True, cache="none")
             evaluate(asked, [*models, *BASELINES], run, conditions=ConditionSpec(**how), execution=execution)
 
 

@@ -69,6 +69,9 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         option's tokens, and `option_tokens` how many these are. `final`: asking again would not mend the `error`.
         `changed`: what was sent otherwise than the set holds it, such as a picture that was made smaller.
     `cost`: what it cost in `currency` by the prices that were given: 0 out of the cache, None where that is not known.
+    `made`: when it was, in seconds of Unix time; `cached`: it came out of the cache. `answered_by`, `fingerprint`: of
+        which model and system the server says it is. `image_count`: of the pictures that were sent; `estimate`: of the
+        tokens of the texts beside them.
     """
 
     text: str = ""
@@ -84,6 +87,12 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     changed: str = ""
     cost: float | None = None
     currency: str = ""
+    made: int = 0
+    cached: bool = False
+    answered_by: str = ""
+    fingerprint: str = ""
+    image_count: int = 0
+    estimate: int = 0
 
 
 class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -68,20 +68,21 @@ class ToolNames(Struct, frozen=True):
 
 class Services:
     """Opens tools by their names. `pool`: the file of other samples' answers, for operators that need distractors.
+    `out`: the folder for replies that are for this work alone.
 
     `canvas` is where picture operators change pixels on a device; it costs nothing until it is asked. Each tool raises
     UserError where it cannot be had.
     """
 
-    def __init__(self, tools: ToolNames | None = None, pool: Path | None = None) -> None:
+    def __init__(self, tools: ToolNames | None = None, pool: Path | None = None, out: Path | None = None) -> None:
         self.tools = tools or ToolNames()
-        self._pool_file = pool
+        self._pool_file, self._out = pool, out
         self.canvas = Canvas()
 
     @cached_property
     def rewriter(self) -> Rewriter:
         """Who puts questions into other words."""
-        return open_rewriter(self.tools.rewriter, self.tools.concurrency)
+        return open_rewriter(self.tools.rewriter, self.tools.concurrency, self._out)
 
     @cached_property
     def styler(self) -> Styler:
@@ -91,7 +92,8 @@ class Services:
     @cached_property
     def judge(self) -> VariantJudge | None:
         """Who throws variants out whose meaning changed; None where nobody does."""
-        return open_judge(self.tools.judge, self.tools.votes, self.tools.concurrency) if self.tools.judge else None
+        tools = self.tools
+        return open_judge(tools.judge, tools.votes, tools.concurrency, self._out) if tools.judge else None
 
     @cached_property
     def pool(self) -> AnswerPool:
@@ -108,7 +110,7 @@ class Services:
                 tool.close()
 
 
-def open_rewriter(name: str, concurrency: int) -> Rewriter:
+def open_rewriter(name: str, concurrency: int, out: Path | None = None) -> Rewriter:
     """`embedded` for the rules that come with the package, or any MODEL, which is asked `concurrency` times at once.
 
     Raises UserError: no such backend or option.
@@ -121,10 +123,10 @@ def open_rewriter(name: str, concurrency: int) -> Rewriter:
     from mmdyn.models import SyncModelClient
     from perturb.rewrite.model_rewriter import ModelRewriter
 
-    return ModelRewriter(SyncModelClient(name, concurrency, varied=True))
+    return ModelRewriter(SyncModelClient(name, concurrency, varied=True, out=out))
 
 
-def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> VariantJudge:
+def open_judge(name: str, votes: int = 1, concurrency: int = 32, out: Path | None = None) -> VariantJudge:
     """`embedded` or `nli`, with a model and options where they follow, or any MODEL, which is asked `concurrency` times
     at once.
 
@@ -142,7 +144,7 @@ def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> VariantJudge
     from mmdyn.models import SyncModelClient
     from perturb.judge.model_judge import ModelJudge
 
-    client = SyncModelClient(name, concurrency, varied=votes > 1)
+    client = SyncModelClient(name, concurrency, varied=votes > 1, out=out)
     try:
         return ModelJudge(client, votes)
     except BaseException:

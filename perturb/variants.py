@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import Dropped, ImageFolder, replace_images
+from mmdyn.data import WORK, Dropped, ImageFolder, replace_images
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
@@ -56,7 +56,7 @@ class VariantMaker:
 
     def __init__(self, source: Path, out: Path, recipe: Recipe, pool: Path | None = None) -> None:
         self._source, self._out, self._recipe = ImageFolder(source), ImageFolder(out), recipe
-        self._services = Services(recipe.tools, pool)
+        self._services = Services(recipe.tools, pool, out / WORK)
         self._loaded = dict[Chain, tuple[Operator, ...]]()
         for name in recipe.uses:
             getattr(self._services, name)

@@ -63,7 +63,7 @@ def make_run(
     return evaluate(
         sets, list(models), out, conditions=ConditionSpec(modes=modes), limits=Limits(n=n or None),
         scoring=ScoringConfig(judges=[judge] if judge else []), knowledge=KnowledgeConfig(),
-        execution=Execution(quiet=True, use_cache=False),
+        execution=Execution(quiet=True, cache="none"),
     )  # fmt: skip
 
 

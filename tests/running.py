@@ -39,7 +39,7 @@ def contents(run: RunFolder | Path) -> dict[str, Record]:
 
 
 def _timeless(record: Record) -> Record:
-    reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1)
+    reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1, made=0, cached=False)
     return msgspec.structs.replace(record, reply=reply)
 
 

@@ -4,13 +4,16 @@ user's."""
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 import pytest
+from aiohttp import web
 
 from mmdyn.testing import FakeServer, write_script
 
@@ -87,3 +90,31 @@ def script(folder: Path, *replies: str | dict[str, Any]) -> Path:
 def scripted(folder: Path, *replies: str | dict[str, Any], tries: int = 1) -> str:
     """The MODEL that answers from such a file; a request is sent so many times at most."""
     return f"scripted:{script(folder, *replies)},max_tries={tries}"
+
+
+class OtherServer(FakeServer):
+    """One that answers otherwise: `change` is handed each answer, and `entry` is what it lists of its model, beside what
+    vLLM makes anew for every list; None: it has no list."""
+
+    def __init__(
+        self,
+        change: Callable[[dict[str, Any]], None] = lambda answer: None,
+        entry: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.change, self.entry, self.lists = change, entry, 0
+
+    async def _handle(self, request: Any) -> Any:
+        if request.method != "GET":
+            return await super()._handle(request)
+        self.lists += 1
+        if self.entry is None:
+            return web.Response(text="<html>no such page</html>", status=404, content_type="text/html")
+        listed = {"id": "m", "object": "model", "created": time.time_ns(), "permission": [{"id": str(uuid4())}]}
+        return web.json_response({"object": "list", "data": [{"id": "lora"}, {**listed, **self.entry}]})
+
+    def _answer(self, *asked: Any) -> bytes:
+        answer = json.loads(super()._answer(*asked))
+        self.change(answer)
+        return json.dumps(answer).encode()

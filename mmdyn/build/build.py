@@ -17,6 +17,7 @@ from mmdyn.build.replies import NotingClient
 from mmdyn.build.settings_files import fingerprints
 from mmdyn.build.step import Asked, Refused, Step
 from mmdyn.data import (
+    WORK,
     Dropped,
     ImageFolder,
     Replies,
@@ -132,9 +133,12 @@ class Making(Struct, frozen=True):
                 asked.close()
         return asked.identity if asked else None
 
-    def open_model(self, images: ImageFolder) -> Asked | None:
-        """Who is asked, and sees these pictures."""
-        return Asked(NotingClient(self.model, self.concurrency, self.budget), images, self.kind) if self.model else None
+    def open_model(self, images: ImageFolder, out: Path | None = None) -> Asked | None:
+        """Who is asked, and sees these pictures, for the set in a folder."""
+        if not self.model:
+            return None
+        client = NotingClient(self.model, self.concurrency, self.budget, out and out / WORK)
+        return Asked(client, images, self.kind)
 
 
 class StepMaker:
@@ -142,7 +146,7 @@ class StepMaker:
 
     def __init__(self, source: Path, out: Path, making: Making, asked: Asked | None = None) -> None:
         self._source, self._out, self._making = ImageFolder(source), ImageFolder(out), making
-        self._asked = asked or making.open_model(self._source)
+        self._asked = asked or making.open_model(self._source, out)
         self._step: Step = making.kind(making.settings, self._asked)
 
     def __call__(self, sample: Sample) -> Iterator[Outcome]:

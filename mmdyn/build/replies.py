@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Protocol
 
 from mmdyn.keys import Json, digest
@@ -12,8 +13,8 @@ from mmdyn.models import Budget, Message, SyncModelClient, identity
 class NotingClient(SyncModelClient):
     """A model for threads that notes what it replies to each of them."""
 
-    def __init__(self, model: str, concurrency: int, budget: Budget | None) -> None:
-        super().__init__(model, concurrency, budget=budget)
+    def __init__(self, model: str, concurrency: int, budget: Budget | None, out: Path | None) -> None:
+        super().__init__(model, concurrency, budget=budget, out=out)
         self._noted = threading.local()
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:

@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Struct)
 Groups = Mapping[str, list[click.Option]]
 
 SPELT = {
-    **{"n": ("-n", "--limit"), "quiet": ("-q", "--quiet"), "use_cache": ("--no-cache",)},
+    **{"n": ("-n", "--limit"), "quiet": ("-q", "--quiet")},
     **{"modes": ("--mode",), "contexts": ("--context",), "styles": ("--style",), "judges": ("--judge",)},
 }
 """Options that are not called like their field."""
@@ -28,7 +28,8 @@ METAVARS = {
     **dict.fromkeys(("judges", "rerank", "rewriter", "variant_judge"), "MODEL"),
     **{"ops": "CHAINS", "take": "FIELD=VALUE:N,…", "base": "BASE,…", "executor": "NAME,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
-    **{"shots": "K:WAY", "examples": "SET,…", "File": "FILE", "Files": "FILE,…", "Runs": "RUN,…"},
+    **{"cache": "shared|own|none", "shots": "K:WAY", "examples": "SET,…"},
+    **{"File": "FILE", "Files": "FILE,…", "Runs": "RUN,…"},
 }
 LARGEST = (1 << 63) - 1
 FROM_ZERO = {"gap", "max_shared"}
@@ -108,6 +109,13 @@ def limits_options() -> list[click.Option]:
     from mmdyn.run import Limits
 
     return options_of(Limits, "max_cost", "max_requests", "prices", "concurrency")
+
+
+def asking_options() -> list[click.Option]:
+    """The same, and where replies are kept."""
+    from mmdyn.run import Execution
+
+    return [*limits_options(), *options_of(Execution, "cache")]
 
 
 def scoring_options(*only: str) -> list[click.Option]:

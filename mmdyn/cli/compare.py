@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._command import Command, limits_options
+from mmdyn.cli._command import Command, asking_options
 from mmdyn.cli._shared import OutPath, limit_option, list_failures, number_option, print_json, quiet_option, split
 from mmdyn.errors import printable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mmdyn.run import Comparison
 
 
-@click.command("compare", cls=Command, groups=lambda: {"Limits": limits_options()})
+@click.command("compare", cls=Command, groups=lambda: {"Limits": asking_options()})
 @click.argument("runs", nargs=-1, required=True, metavar="RUN_A [RUN_B] | SET_A SET_B", type=click.Path(path_type=Path))
 @click.option("--judge", metavar="MODEL", required=True)
 @click.option("-o", "--out", metavar="FOLDER", required=True, type=OutPath())

@@ -8,12 +8,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from mmdyn.cli._command import Command, limits_options
+from mmdyn.cli._command import Command, asking_options
 from mmdyn.cli._shared import list_failures, number_option, print_json, quiet_option, split
 from mmdyn.errors import command_line, printable
 
 
-@click.command("errors", cls=Command, groups=lambda: {"Limits": limits_options()})
+@click.command("errors", cls=Command, groups=lambda: {"Limits": asking_options()})
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--judge", metavar="MODEL")
 @number_option("--per", "N", default=20)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from mmdyn.cli._command import Command, Groups, limits_options, scoring_options
+from mmdyn.cli._command import Command, Groups, asking_options, scoring_options
 from mmdyn.cli._shared import InFile, Number, quiet_option
 from mmdyn.errors import printable
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _groups() -> Groups:
-    return {"Scoring": scoring_options("policy", "judges", "judge_mode", "rubric"), "Limits": limits_options()}
+    return {"Scoring": scoring_options("policy", "judges", "judge_mode", "rubric"), "Limits": asking_options()}
 
 
 @click.command("grade", cls=Command, groups=_groups, gone={"--votes": "write --rubric NAME,votes=N"})
@@ -40,6 +40,7 @@ def command(
     judge_mode: str,
     rubric: str,
     concurrency: int,
+    cache: str | None,
     calibrate: bool,
     threshold: float,
     as_json: bool,
@@ -52,7 +53,7 @@ def command(
     finish_reason, checklist and match. The same lines come out on standard output with score (by rules), needs_judge
     and, with --judge, judgement (null where no judge was asked) and combined; with several judges also judgements, by
     judge. Exit status: 1 where a line got no verdict (combined is null); 3 stopped at --max-cost or --max-requests:
-    replies are in the cache, so that the same command goes on.
+    replies are in the cache (those of a server of your own with --cache shared), so that the same command goes on.
 
     With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by every judge, and
     each of them, and all combined, are compared with these marks.
@@ -61,7 +62,7 @@ def command(
     threshold: With --calibrate: an answer is right from this mark, or value, on.
     as_json: With --calibrate: print one JSON object on standard output.
     """
-    from mmdyn.models import open_budget
+    from mmdyn.models import Caches, open_budget
     from mmdyn.run import ScoringConfig, open_cascade
     from mmdyn.work import ProgressBar, run_to_the_end
 
@@ -80,7 +81,7 @@ def command(
     mode = "all" if calibrate and judges else judge_mode
     scoring, budget = ScoringConfig(policy, judges, mode, rubric), open_budget(**money)
     progress = ProgressBar("grading", quiet=quiet)
-    with open_cascade(scoring, concurrency=concurrency, use_cache=True, budget=budget) as cascade:
+    with open_cascade(scoring, concurrency=concurrency, caches=Caches(cache), budget=budget) as cascade:
         if calibrate:
             work = partial(_calibrate, file, cascade, threshold, 2 * concurrency, as_json, progress)
         else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from mmdyn.cli._command import Command, limits_options, scoring_options, take
+from mmdyn.cli._command import Command, asking_options, scoring_options, take
 from mmdyn.cli._shared import OutPath, finish, list_failures, quiet_option
 from mmdyn.errors import printable
 
@@ -22,11 +22,10 @@ GONE = {"--votes": "write --rubric NAME,votes=N", "--judge-pictures": "write --r
 
 
 @click.command(
-    "score", cls=Command, groups=lambda: {"Judging": scoring_options(*JUDGING), "Limits": limits_options()}, gone=GONE
+    "score", cls=Command, groups=lambda: {"Judging": scoring_options(*JUDGING), "Limits": asking_options()}, gone=GONE
 )
 @click.argument("run", required=False)
 @click.option("--policy", metavar="NAME")
-@click.option("--no-cache", "use_cache", flag_value=False, default=True)
 @click.option("--predictions", metavar="FILE", multiple=True, type=click.Path(path_type=Path))
 @click.option("--set", "sets", metavar="SET", multiple=True)
 @click.option("--model", default="")
@@ -54,7 +53,6 @@ def command(
     mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
     \f
     policy: How credit is given: `mmdyn list scorers`. [default: as now; mdk12 with --predictions]
-    use_cache: Ask judges again what was asked before.
     predictions: A prediction file of VLMEvalKit's (.xlsx, .tsv, .json) to score in place of a run.
     sets: The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one
         for each FILE, in order.

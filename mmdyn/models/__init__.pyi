@@ -4,7 +4,15 @@ from .backends.baseline import Baseline as Baseline
 from .backends.scripted import Scripted as Scripted
 from .backends.vlmeval import VLMEVAL_FAILURES as VLMEVAL_FAILURES, vlmeval_models as vlmeval_models
 from .budget import Budget as Budget, open_budget as open_budget, say_cost as say_cost
-from .cache import CACHED_REPLY as CACHED_REPLY, cache_folder as cache_folder, open_cache as open_cache
+from .cache import (
+    CACHED_REPLY as CACHED_REPLY,
+    REPLIES as REPLIES,
+    CacheChoice as CacheChoice,
+    Caches as Caches,
+    cache_folder as cache_folder,
+    cache_key as cache_key,
+    read_listings as read_listings,
+)
 from .checkpoint import Checkpoint as Checkpoint, Form as Form, find_checkpoint as find_checkpoint
 from .cross_encoder import (
     DEFAULT_CROSS_ENCODER as DEFAULT_CROSS_ENCODER,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
@@ -12,14 +14,15 @@ from msgspec.structs import replace
 from mmdyn.errors import MmdynError, ModelError, Stopped
 from mmdyn.keys import digest
 from mmdyn.models.budget import Budget
-from mmdyn.models.cache import keep, open_cache, recall
+from mmdyn.models.cache import Caches, cache_key, keep, recall
 from mmdyn.models.message import ImagePart, Message, identity
 from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.models.pace import Pace, Place
 from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
-from mmdyn.work import LOG, Store
+from mmdyn.text import estimate_tokens
+from mmdyn.work import LOG, ReplyTally, Store
 
 DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
@@ -40,7 +43,8 @@ class Asker:
         reply out of the cache counts: the model of this identity, which is how it is set up, did answer, so that
         refusals are not for its options. It says nothing of the key; a wrong one ends the asking whatever was answered
         before.
-    cache: looked into first and filled, where the model's replies are worth keeping. It stays the caller's to close.
+    tally (attribute): what its replies, but those out of the cache, tell of the server.
+    caches: the model's is looked into first and filled. They stay the caller's to close.
     budget: asked before every try and told what it cost; without one there is no limit and no cost is known.
     """
 
@@ -50,16 +54,17 @@ class Asker:
         *,
         concurrency: int = 32,
         retry: Retry = _RETRY,
-        cache: Store | None = None,
+        caches: Caches | None = None,
         budget: Budget | None = None,
     ) -> None:
         self.model = model
         self.concurrency = model.limits.concurrency or concurrency
         self._retry = replace(retry, max_tries=model.limits.max_tries or retry.max_tries)
         self.asked = self.cached = self.retried = 0
+        self.tally = ReplyTally()
         self.answers, self._refusals = False, 0
         self._last_answer = -PATIENCE
-        self._cache = cache if model.cached else None
+        self._caches = caches
         self.budget = budget or Budget()
         self._price = self.budget.prices.of(model)
         self._pace = Pace(self.concurrency)
@@ -67,6 +72,7 @@ class Asker:
             self._pace.limit = 1.0
         self._stalls = StallDetection(self._pace, model.limits.hangs)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
+        self._listing = asyncio.Lock()
         self._fatal: MmdynError | None = None
         self._deadline = 0.0
 
@@ -121,24 +127,33 @@ class Asker:
     async def _fetch(self, messages: tuple[Message, ...], key: str) -> tuple[Reply, bool]:
         if self._cache is None:
             return await self._put(messages, key), False
+        if (listing := getattr(self.model, "listing", None)) is not None:
+            async with self._listing:
+                await listing.read()
+        kept_under = cache_key(self.model, key)
         async with self._one_at_a_time.setdefault(key, asyncio.Lock()):
-            if (known := recall(self._cache, key)) is not None:
+            if (known := recall(self._cache, kept_under)) is not None:
                 self.answers = True
                 self.cached += 1
                 return self._unpaid(known), True
             reply = await self._put(messages, key)
             if not reply.error:
-                keep(self._cache, key, reply)
+                keep(self._cache, kept_under, reply)
             return reply, False
 
     async def close(self) -> None:
-        """Save what is in the cache and close the model."""
+        """Save what is in the caches and close the model."""
         self._stalls.close()
         try:
-            if self._cache is not None:
-                self._cache.flush()
+            if self._caches:
+                self._caches.flush()
         finally:
             await self.model.close()
+
+    @cached_property
+    def _cache(self) -> Store | None:
+        """The model's cache, opened with the first request: what is wrong with a command is told before."""
+        return self._caches.of(self.model) if self._caches else None
 
     async def _put(self, messages: tuple[Message, ...], key: str) -> Reply:
         """Ask until there is an answer or no use in going on."""
@@ -158,7 +173,7 @@ class Asker:
                 self._count_refusal(error)
                 return _failed(error, tried, began)
             else:
-                return self._paid(messages, self._answered(reply, tried, began, unanswered))
+                return self._paid(self._noted(messages, self._answered(reply, tried, began, unanswered)))
             finally:
                 place.leave()
             pause = self._retry.pause(key, tried, failure.retry_after)
@@ -201,12 +216,19 @@ class Asker:
         self._last_answer = _now()
         seconds = self._last_answer - began
         self._stalls.answered(seconds, at_last=unanswered)
-        return replace(reply, attempts=tried, seconds=seconds)
+        return replace(reply, attempts=tried, seconds=seconds, made=int(time.time()))
 
-    def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
+    def _noted(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
+        """The reply with what was sent for it."""
         images = sum(isinstance(part, ImagePart) for message in messages for part in message.parts)
+        estimate = round(estimate_tokens("".join([message.text for message in messages])))
+        reply = replace(reply, image_count=images, estimate=estimate)
+        self.tally.add(reply)
+        return reply
+
+    def _paid(self, reply: Reply) -> Reply:
         unsure = self.budget.unsure(self.model)
-        paid = self.budget.paid(self.model, self._price, reply, images)
+        paid = self.budget.paid(self.model, self._price, reply, reply.image_count)
         if unsure:
             self._pace.limit = float(self.concurrency)
         return paid
@@ -242,10 +264,10 @@ class Asker:
 
 
 @asynccontextmanager
-async def open_asker(model: Model, concurrency: int, budget: Budget, *, use_cache: bool = True) -> AsyncIterator[Asker]:
-    """Who asks a model, with the response cache where that is wanted; model and cache are closed at the end."""
-    with open_cache() if use_cache and model.cached else nullcontext() as cache:
-        asker = Asker(model, concurrency=concurrency, cache=cache, budget=budget)
+async def open_asker(model: Model, concurrency: int, budget: Budget, caches: Caches) -> AsyncIterator[Asker]:
+    """Who asks a model, with its cache; model and caches are closed at the end."""
+    with caches:
+        asker = Asker(model, concurrency=concurrency, caches=caches, budget=budget)
         try:
             yield asker
         finally:

@@ -124,7 +124,8 @@ class Model(Protocol):
 
     One that starts a program or code of the user's has a tuple `starts` too: the options that name it, "" for the
     model's own name (`refuse_programs`). One whose identity says how it was typed has a class method `typed` too,
-    which gives the MODEL for a label and an identity, and whether that is all of it (`typed_model`).
+    which gives the MODEL for a label and an identity, and whether that is all of it (`typed_model`). One whose name
+    does not tell which weights answer, as its server is no vendor's own, has a `listing` too (`Listing`).
     """
 
     label: str

@@ -6,12 +6,13 @@ import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
+from pathlib import Path
 from typing import Any, TypeVar
 
 from mmdyn.errors import ModelError
 from mmdyn.models.asker import Asker
 from mmdyn.models.budget import Budget
-from mmdyn.models.cache import open_cache
+from mmdyn.models.cache import Caches
 from mmdyn.models.message import Message
 from mmdyn.models.model import open_model
 from mmdyn.models.structured_retry import text_of
@@ -21,30 +22,32 @@ T = TypeVar("T")
 
 
 class SyncModelClient:
-    """One model for threads: `ask` blocks its thread until there is an answer. Replies are kept in the response cache.
+    """One model for threads: `ask` blocks its thread until there is an answer. Replies are kept in the model's cache.
 
     Args:
         model: A MODEL such as openai:NAME.
         concurrency: Requests in flight at most.
         varied: It is to answer differently each time it is asked the same, as far as its options leave that open.
-
         budget: What may be asked, and what was spent.
+        out: The folder of what is made, for a cache of its own (`Caches`).
 
     Raises:
         UserError: There is no such backend or option, or a limit on cost cannot be kept.
     """
 
     def __init__(
-        self, model: str, concurrency: int = 32, *, varied: bool = False, budget: Budget | None = None
+        self,
+        model: str,
+        concurrency: int = 32,
+        *,
+        varied: bool = False,
+        budget: Budget | None = None,
+        out: Path | None = None,
     ) -> None:
-        self._cache, budget = open_cache(), budget or Budget()
-        try:
-            opened = open_model(model, varied=varied)
-            budget.check([opened])
-            self._asker = Asker(opened, concurrency=concurrency, cache=self._cache, budget=budget)
-        except BaseException:
-            self._cache.close()
-            raise
+        self._caches, budget = Caches(out=out), budget or Budget()
+        opened = open_model(model, varied=varied)
+        budget.check([opened])
+        self._asker = Asker(opened, concurrency=concurrency, caches=self._caches, budget=budget)
         self.label, self.identity = self._asker.model.label, self._asker.model.identity
         self.varies = self._asker.model.varies
         self._gate, self._closing = threading.Lock(), False
@@ -82,7 +85,7 @@ class SyncModelClient:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-        self._cache.close()
+        self._caches.close()
 
     async def _stop(self) -> None:
         """Comes after every ask that was handed in, so that none is left for which nobody would answer."""

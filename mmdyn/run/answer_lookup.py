@@ -1,12 +1,13 @@
-"""What of a plan is answered already: in the run, and in the response cache."""
+"""What of a plan is answered already: in the run, and in the models' caches."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Literal
 
 from mmdyn.data import SampleSet
-from mmdyn.models import CACHED_REPLY, Message, Model, cache_folder, request_key
+from mmdyn.models import CACHED_REPLY, Message, Model, cache_key, request_key
 from mmdyn.record import Reply
 from mmdyn.run.executors._executor import Job
 from mmdyn.run.plan import Ask
@@ -16,16 +17,15 @@ from mmdyn.sample import from_json
 from mmdyn.work import EXPANSION, RECORD, Expansion, Reader
 
 Found = Literal["", "there", "cached"]
-"""Where an answer is: nowhere yet, in the run, or in the response cache."""
+"""Where an answer is: nowhere yet, in the run, or in the model's cache."""
 
 
 class AnswerLookup:
     """Looks into both; `stores` closes them."""
 
     def __init__(self, job: Job, stores: ExitStack) -> None:
-        folders = (job.out / "records", cache_folder())
-        run, cache = (stores.enter_context(Reader(folder)) if folder.is_dir() else None for folder in folders)
-        self._run, self._cache = run, cache if job.execution.use_cache else None
+        self._caches, self._stores, self._opened = job.caches(), stores, dict[Path, Reader | None]()
+        self._run = self._reader(job.out / "records")
 
     def find(self, model: Model | None, opened: SampleSet, ask: Ask, first: tuple[Message, ...]) -> Found:
         """Where the answer to an ask is that opens so."""
@@ -56,4 +56,10 @@ class AnswerLookup:
         return "cached" if self._recall(model, request) is not None else ""
 
     def _recall(self, model: Model, request: str) -> bytes | None:
-        return self._cache.get(CACHED_REPLY, request) if self._cache is not None and model.cached else None
+        cache = self._reader(folder) if (folder := self._caches.folder(model)) else None
+        return cache.get(CACHED_REPLY, cache_key(model, request)) if cache is not None else None
+
+    def _reader(self, folder: Path) -> Reader | None:
+        if folder not in self._opened:
+            self._opened[folder] = self._stores.enter_context(Reader(folder)) if folder.is_dir() else None
+        return self._opened[folder]

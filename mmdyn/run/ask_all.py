@@ -10,6 +10,7 @@ from mmdyn.models import say_cost
 from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.plan import Ask, Skip
 from mmdyn.run.run_sample import WAITING, SampleTools, run_sample
+from mmdyn.work import LOG
 
 BACKLOG = 2000
 """Samples that may wait for judges, so that a slow judge does not keep the model waiting."""
@@ -60,6 +61,12 @@ def _note(tools: SampleTools) -> None:
         from_the_cache=tally.cached + asker.cached,
         cost=say_cost(asker.budget.spent, asker.budget.unknown),
     )
+    for doubt in asker.tally.doubts():
+        first_words = f"{asker.model.label}: {doubt.partition(':')[0]}"
+        if first_words not in tally.told:
+            tally.told.add(first_words)
+            tools.progress.say(f"{asker.model.label}: {doubt}")
+            LOG.warning("%s: %s", asker.model.label, doubt)
 
 
 def _explained(stopped: Stopped, tools: SampleTools) -> Stopped:

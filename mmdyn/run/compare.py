@@ -14,7 +14,7 @@ from msgspec import Struct
 from mmdyn.data import SampleSet, is_set, new_file
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical
-from mmdyn.models import Asker, open_budget
+from mmdyn.models import Asker, Caches, open_budget
 from mmdyn.record import Condition, Usage
 from mmdyn.run.pairing import LeftOut, ReplyPair, Side, find_pairs, find_sides, pair_questions
 from mmdyn.run.recorded import Recorded
@@ -87,6 +87,7 @@ def compare(
     gold: bool = True,
     pictures: bool = False,
     concurrency: int = 32,
+    cache: str | None = None,
     prices: str | Path | None = None,
     max_cost: float | None = None,
     max_requests: int | None = None,
@@ -117,7 +118,7 @@ def compare(
             store.flush()
             return _finished(folder, settings, client, by)
 
-    return with_asker(judge, votes, concurrency, budget, work)
+    return with_asker(judge, votes, concurrency, budget, Caches(cache, folder), work)
 
 
 class _Replies(ExitStack):

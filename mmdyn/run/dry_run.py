@@ -14,7 +14,21 @@ from msgspec.structs import replace
 from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
+from mmdyn.models import (
+    TRIES,
+    Budget,
+    Caches,
+    ImagePart,
+    Message,
+    Model,
+    Price,
+    Spec,
+    TextPart,
+    choices,
+    identity,
+    open_model,
+    read_listings,
+)
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
@@ -32,7 +46,7 @@ from mmdyn.run.sets import GivenModel, open_sets, several, variants_folder
 from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens
-from mmdyn.work import Store
+from mmdyn.work import Store, run_to_the_end
 
 PIXELS_A_TOKEN = 28 * 28
 """Patches of most vision encoders after merging."""
@@ -121,6 +135,7 @@ def estimate(
     for one in every:
         check_weighing(known, one.spec.styles)
     budget.check(known)
+    run_to_the_end(read_listings(known))
     judges = {one.scoring: _Judges(one, budget, len(asked)) for one in every}
     scorers = {one.scoring: Scorer(one.scoring.policy) for one in every}
     if knowledge.asks:
@@ -155,7 +170,7 @@ class _Judges:
         scoring, concurrency = job.scoring, job.limits.concurrency
         with (
             suppress(ModelError),  # a judge whose key is not set is counted all the same
-            open_cascade(scoring, concurrency=concurrency, use_cache=False, budget=budget) as cascade,
+            open_cascade(scoring, concurrency=concurrency, caches=Caches("none"), budget=budget) as cascade,
         ):
             budget.check([judge.asker.model for judge in cascade.judges])
         self._rubric = scoring.check()

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from mmdyn.models import Asker, open_budget
+from mmdyn.models import Asker, Caches, open_budget
 from mmdyn.run.recorded import Recorded, check_asked
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.scoring import ErrorJudge
@@ -55,6 +55,7 @@ def label_errors(
     votes: int = 1,
     pictures: bool = True,
     concurrency: int = 32,
+    cache: str | None = None,
     prices: str | Path | None = None,
     max_cost: float | None = None,
     max_requests: int | None = None,
@@ -81,7 +82,7 @@ def label_errors(
         found = tabulate([opened], [ErrorKinds(by=tuple(by), judge=who.id)])
         return Labelled(found, len(failures), failures[:SHOWN_FAILURES])
 
-    return with_asker(judge, votes, concurrency, budget, work)
+    return with_asker(judge, votes, concurrency, budget, Caches(cache, opened.folder), work)
 
 
 async def _label(

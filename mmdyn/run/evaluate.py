@@ -21,7 +21,7 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import Given, SampleSet, is_set, unsure_form
 from mmdyn.errors import UserError, command_line, no_such_path, unreadable
 from mmdyn.keys import Json, canonical
-from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
+from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model, read_listings
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, settle
@@ -39,7 +39,20 @@ from mmdyn.run.set_request import Requested, jobs_of, own_jobs, plain_sets
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
 from mmdyn.scoring import Cascade
 from mmdyn.shots import Shots
-from mmdyn.work import FAILURE, LOG, RECORD, RUN, Evaluator, ModelEntry, RunConfig, RunFolder, run_log, write_config
+from mmdyn.work import (
+    FAILURE,
+    LOG,
+    RECORD,
+    RUN,
+    Evaluator,
+    ModelEntry,
+    RunConfig,
+    RunFolder,
+    run_log,
+    run_to_the_end,
+    spelt,
+    write_config,
+)
 from perturb import parse_chains, perturb
 
 FREE = (
@@ -54,6 +67,7 @@ FREE = (
     "versions",
     "library",
     "beside",
+    "cache",
 )
 """What of run.json may differ when a run goes on; `limit` may grow, and shrink while nothing was answered."""
 
@@ -94,7 +108,7 @@ def _carry_out(
     every = [one or job for one in jobs]
     for one in every:
         check_weighing(models, one.spec.styles)
-    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": job.execution.use_cache}
+    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "caches": job.caches()}
     scorings = [one.scoring for one in every]
     with open_cascades(scorings, budget=budget, **settings) as cascades, ExitStack() as stores:
         judges = [judge.asker.model for cascade in cascades.values() for judge in cascade.judges]
@@ -121,12 +135,19 @@ def _carry_out(
         engine = Engine(job, opened, models, store, budget, cascades, providers.by_set)
         asked, skipped = count(engine.plan(), lambda ask: engine.cascade(opened[ask.place].root).check(ask.sample))
         engine.job = job = replace(job, planned=asked)
+        if is_first:
+            run_to_the_end(read_listings(models))
         config = _config(job, opened, models, skipped, providers)
-        _begin(job.out, config, engine.cascade, write=is_first)
+        _begin(job, config, engine.cascade, write=is_first)
         with run_log(job.out, executor.ranks.number):
             who, what = [model.label for model in models], [condition.mode for condition in conditions]
             LOG.info("mmdyn %s: %d asks of %s in the modes %s", version("mmdyn"), config.planned, who, what)
-            executor.run(engine)
+            try:
+                executor.run(engine)
+            finally:
+                store.flush()
+                if is_first:
+                    RunFolder(job.out).note_cache()
         for root in config.by_root if is_first else ():
             if (cascade := engine.cascade(root)).judges:
                 settle(RunFolder(job.out), store, cascade, root, else_rules=job.of(root).scoring.else_rules)
@@ -211,7 +232,7 @@ def _config(
 ) -> RunConfig:
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),
-        models=tuple(ModelEntry(model.label, model.identity) for model in models),
+        models=tuple(ModelEntry(model.label, model.identity, _served(model)) for model in models),
         evaluators={root: Evaluator(**_asking(one)) for root, one in job.own.items()} or UNSET,
         epochs=job.spec.epochs,
         instructions=own_instructions(job.conditions),
@@ -224,6 +245,11 @@ def _config(
         examples=providers.examples.settings,
         **_asking(job),
     )
+
+
+def _served(model: Model) -> tuple[dict[str, Json], ...]:
+    listing = getattr(model, "listing", None)
+    return (listing.entry,) if listing is not None and listing.entry else ()
 
 
 def _asking(job: Job) -> dict[str, Any]:
@@ -265,7 +291,7 @@ def _check_knowledge(out: Path, settings: dict[str, Json]) -> None:
         raise UserError(f"{out} holds a run with other knowledge: choose another -o, or ask the same as before")
 
 
-def _begin(out: Path, config: RunConfig, cascade: Callable[[str], Cascade], *, write: bool) -> None:
+def _begin(job: Job, config: RunConfig, cascade: Callable[[str], Cascade], *, write: bool) -> None:
     """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run,
     and where there is nothing to ask."""
     if not config.planned:
@@ -274,9 +300,11 @@ def _begin(out: Path, config: RunConfig, cascade: Callable[[str], Cascade], *, w
             " or points of the set's own, a hint samples that have it, likelihood single choices or statements, shots"
             " as many other samples"
         )
+    out = job.out
     run = RunFolder(out) if (out / RUN).is_file() else None
     if run is not None:
         before = run.config
+        config = replace(config, models=tuple(_still_served(job, before, entry) for entry in config.models))
         names = RunConfig.__struct_fields__
         differing = [
             name for name in names if name not in FREE and _unordered(before, name) != _unordered(config, name)
@@ -310,6 +338,21 @@ def _begin(out: Path, config: RunConfig, cascade: Callable[[str], Cascade], *, w
         write_config(out, begun(config, cascade, run))
 
 
+def _still_served(job: Job, before: RunConfig, entry: ModelEntry) -> ModelEntry:
+    """A model with what its server listed of it before, too. Raises UserError where it lists another one now, unless
+    that may be."""
+    known = next((one.served for one in before.models if one.label == entry.label), ())
+    if not known or not entry.served or known[-1] == entry.served[-1]:
+        return replace(entry, served=known or entry.served)
+    if not job.execution.changed_model:
+        was, now = (spelt(one[-1]) for one in (known, entry.served))
+        raise UserError(
+            f"the server of {entry.label} has another model under this name than when {job.out} was begun ({now};"
+            f" {was} before): choose another -o, or go on with --changed-model"
+        )
+    return replace(entry, served=(*known, *entry.served))
+
+
 def _shrinks(before: int | None, now: int | None) -> bool:
     return (before or inf) > (now or inf)
 
@@ -319,8 +362,10 @@ def _is_answered(run: RunFolder) -> bool:
 
 
 def _unordered(config: RunConfig, name: str) -> object:
-    """What run.json says, whatever the order of its sets, models and conditions: a merged run has its own."""
+    """What run.json says, whatever the order of its sets, models and conditions (a merged run has its own), and
+    whatever servers list of its models."""
     value = getattr(config, name)
+    value = tuple(replace(entry, served=()) for entry in value) if name == "models" else value
     return sorted(map(canonical, value)) if isinstance(value, tuple) else value
 
 

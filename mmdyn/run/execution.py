@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mmdyn.errors import UserError, did_you_mean
-from mmdyn.models import Budget, open_budget, read_settings
+from mmdyn.models import Budget, CacheChoice, open_budget, read_settings
 from mmdyn.work import RayConfig
 
 
@@ -73,7 +73,10 @@ class Execution(Struct, frozen=True, forbid_unknown_fields=True):
     partition: How processes share the asks: by size, by cost, in chunks (count,asks=64), or by cell, a model on a set.
     retry: Ask again so often, when all else is asked, what failed.
     workers: With --ops: processes; the variants are the same for any number.
-    use_cache: Off asks again what another run has asked before.
+    cache: Where replies are kept, to be found again: shared by all commands, own in the output folder, or none. Left
+        out, those of vendors and of weights on this machine are shared, and those of a server of your own, which may
+        have other weights under the same name another day, are the output folder's.
+    changed_model: Go on with a run though a server of one's own has another model under the name now.
     quiet: No progress.
     """
 
@@ -81,7 +84,8 @@ class Execution(Struct, frozen=True, forbid_unknown_fields=True):
     partition: str = "cost"
     retry: int = 0
     workers: int = 1
-    use_cache: bool = True
+    cache: CacheChoice | None = None
+    changed_model: bool = False
     quiet: bool = False
 
     @property

@@ -38,6 +38,9 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "attempts"), int),
     **dict.fromkeys(("seconds", "cost"), float),
     **dict.fromkeys(("currency", "logprobs", "option_tokens"), str),
+    **dict.fromkeys(("made", "image_count", "estimate"), int),
+    "cached": bool,
+    **dict.fromkeys(("answered_by", "fingerprint"), str),
 }
 """What every record has, in this order; then its fields as field.NAME. `score` is in [0, 1].
 

@@ -164,7 +164,8 @@ class Section:
         (index, retriever), more = self._opened, read_joined(split_names(self._retriever.query))
         missing = (one for one in samples if store.get(FOUND, found_key(self.finder, one)) is None)
         query = QueryWriter(opened.images, more)
-        with _reranker(self._rerank) as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
+        reranking = _reranker(self._rerank, store.folder.parent)
+        with reranking as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
             for sample, ids in look_up_points(index, retriever, missing, query, self._retriever.k, reranker):
                 store.put(FOUND, found_key(self.finder, sample), canonical(ids))
                 progress.advance()
@@ -207,11 +208,11 @@ def _told_of_words(given: Retriever | None) -> Iterator[None]:
 
 
 @contextmanager
-def _reranker(text: str) -> Iterator[Reranker | None]:
+def _reranker(text: str, out: Path) -> Iterator[Reranker | None]:
     if not text:
         yield None
         return
-    reranker = open_reranker(text)
+    reranker = open_reranker(text, out)
     try:
         yield reranker
     finally:

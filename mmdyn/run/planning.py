@@ -101,7 +101,7 @@ def plan_run(
         opened = {one.name: one for one in open_sets(several(sets), Path(scratch)) if not one.manifest.parent}
         if not opened:
             raise UserError("only variants are given: name the set that they were made of")
-        counted: Any = {"limits": Limits(n=PRICED, prices=limits.prices), "execution": Execution(use_cache=False)}
+        counted: Any = {"limits": Limits(n=PRICED, prices=limits.prices), "execution": Execution(cache="none")}
         for row in estimate(list(opened.values()), models, Path(scratch) / "run", **counted).rows:
             # A question without a group is one by itself.
             named = ((one.id,) if one.group is None else one.group for one in opened[row.set])

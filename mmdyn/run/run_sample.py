@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -31,12 +31,13 @@ others."""
 @dataclass
 class AskTally:
     """What became of asks, over all models: no reply (of these so many for what may pass), asked again, answered out of
-    the cache."""
+    the cache; and what was told of servers."""
 
     failed: int = 0
     may_pass: int = 0
     retried: int = 0
     cached: int = 0
+    told: set[str] = field(default_factory=set)
 
 
 @dataclass

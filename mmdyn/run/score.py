@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mmdyn.data import Given
 from mmdyn.errors import Stopped
-from mmdyn.models import Budget, say_cost
+from mmdyn.models import Budget, Caches, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.run.active_scores import begun_again, scoring_of, settle
 from mmdyn.run.answers import find_answers
@@ -101,7 +101,7 @@ def score(
     The golden answers are those that the run's sets have now, where the question is still the one that was asked;
     `sets`: the same sets where they lie elsewhere, as `evaluate` takes them. Verdicts that are in the store stand: a
     judge is asked only about answers on which it gave none, and which it is to judge.
-    `limits` (all but n) and `execution` (use_cache and quiet) are about the judges alone.
+    `limits` (all but n) and `execution` (cache and quiet) are about the judges alone.
 
     Raises Busy while the run is going on, UserError for settings that do not fit and a run without answers, ModelError
     for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in force, and the same call
@@ -117,7 +117,8 @@ def rescore(
     """The same, with what the judges were asked."""
     run = run if isinstance(run, RunFolder) else RunFolder(run)
     budget = limits.budget
-    settings: dict[str, Any] = {"concurrency": limits.concurrency, "use_cache": execution.use_cache, "budget": budget}
+    caches = Caches(execution.cache, run.folder)
+    settings: dict[str, Any] = {"concurrency": limits.concurrency, "caches": caches, "budget": budget}
     scorings = {root: _scoring_of(scoring, evaluator) for root, evaluator in run.config.by_root.items()}
     with open_cascades(scorings.values(), **settings) as cascades, Store(run.records_folder) as store:
         budget.check([judge.asker.model for cascade in cascades.values() for judge in cascade.judges])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache, partial
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from mmdyn.errors import UserError
-from mmdyn.models import Budget, nonces, open_cache, read_settings
+from mmdyn.models import Budget, Caches, nonces, read_settings
 from mmdyn.plugins import resolve
 from mmdyn.run.sets import several
 from mmdyn.scoring import AUTO, Cascade, Judge, Scorer, check_mode, open_judge
@@ -77,14 +77,12 @@ Cascades: TypeAlias = dict[ScoringConfig, Cascade]
 
 @contextmanager
 def open_cascades(
-    scorings: Iterable[ScoringConfig], *, concurrency: int, use_cache: bool, budget: Budget
+    scorings: Iterable[ScoringConfig], *, concurrency: int, caches: Caches, budget: Budget
 ) -> Iterator[Cascades]:
     """The cascades of several sets, which share judges that are asked alike. As `open_cascade` for the rest."""
     opened = cache(open_judge)
-    scorings = [*scorings]
-    store = open_cache() if use_cache and any(one.judges for one in scorings) else None
-    with store or nullcontext():
-        settings = {"concurrency": concurrency, "cache": store, "budget": budget}
+    with caches:
+        settings = {"concurrency": concurrency, "caches": caches, "budget": budget}
         yield {one: _cascade(one, partial(opened, **settings)) for one in scorings}
 
 
@@ -95,14 +93,13 @@ def _cascade(scoring: ScoringConfig, opened: Callable[..., Judge]) -> Cascade:
 
 
 @contextmanager
-def open_cascade(scoring: ScoringConfig, *, concurrency: int, use_cache: bool, budget: Budget) -> Iterator[Cascade]:
-    """The cascade, whose judges share the budget and the response cache; the cache is closed at the end, the judges are
-    not.
+def open_cascade(scoring: ScoringConfig, *, concurrency: int, caches: Caches, budget: Budget) -> Iterator[Cascade]:
+    """The cascade, whose judges share the budget and the caches; these are closed at the end, the judges are not.
 
     concurrency: requests in flight at most, of each judge. Raises UserError as ScoringConfig.check, Scorer, Judge and
         Cascade do.
     """
-    with open_cascades([scoring], concurrency=concurrency, use_cache=use_cache, budget=budget) as cascades:
+    with open_cascades([scoring], concurrency=concurrency, caches=caches, budget=budget) as cascades:
         yield cascades[scoring]
 
 

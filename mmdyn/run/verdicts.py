@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from mmdyn.errors import Stopped
-from mmdyn.models import Asker, Budget, open_asker, open_model, say_cost
+from mmdyn.models import Asker, Budget, Caches, open_asker, open_model, say_cost
 from mmdyn.run.flow import carry_out
 from mmdyn.work import ProgressBar, Store, run_to_the_end
 
@@ -18,18 +18,23 @@ T = TypeVar("T")
 
 
 def with_asker(
-    model: str, votes: int, concurrency: int, budget: Budget, work: Callable[[Asker], Coroutine[Any, Any, T]]
+    model: str,
+    votes: int,
+    concurrency: int,
+    budget: Budget,
+    caches: Caches,
+    work: Callable[[Asker], Coroutine[Any, Any, T]],
 ) -> T:
     """What `work` gives, done with a judge's MODEL, which is closed then. For several votes it is to vary, as in
     open_judge.
 
-    Replies are looked up in the response cache and kept there. Raises UserError for an unknown backend or option.
+    Replies are looked up in its cache and kept there. Raises UserError for an unknown backend or option.
     """
 
     async def going() -> T:
         opened = open_model(model, varied=votes > 1)
         budget.check([opened])
-        async with open_asker(opened, concurrency, budget) as asker:
+        async with open_asker(opened, concurrency, budget, caches) as asker:
             return await work(asker)
 
     return run_to_the_end(going())

@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models import Asker, Budget, Message, TextPart, nonces, open_model
+from mmdyn.models import Asker, Budget, Caches, Message, TextPart, nonces, open_model
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.poll import poll
 from mmdyn.scoring.rubrics._rubric import Rubric, RubricVerdict
 from mmdyn.scoring.rubrics._shown import pictures
-from mmdyn.work import Store
 
 AUTO, AUTOMATIC = "auto", ("checklist", "match")
 """The rubric `checklist` for a sample that has one, else `match`."""
@@ -99,16 +98,16 @@ def open_judge(
     votes: int = 1,
     *,
     concurrency: int = 32,
-    cache: Store | None = None,
+    caches: Caches | None = None,
     budget: Budget | None = None,
     pictures: bool = False,
 ) -> Judge:
     """The judge behind a MODEL, such as openai:NAME; for several votes it is to vary, as far as its options leave that
     open.
 
-    `cache` stays the caller's to close. Raises UserError as Judge does, and for an unknown backend or option.
+    `caches` stay the caller's to close. Raises UserError as Judge does, and for an unknown backend or option.
     """
-    asker = Asker(open_model(model, varied=votes > 1), concurrency=concurrency, cache=cache, budget=budget)
+    asker = Asker(open_model(model, varied=votes > 1), concurrency=concurrency, caches=caches, budget=budget)
     return Judge(asker, rubric, votes, pictures=pictures)
 
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from mmdyn.record import Record, Reply, Usage
-from mmdyn.work import ANSWERED_NOW, Reader, RunFolder, Scoring, score_kind, scored_records
+from mmdyn.work import ANSWERED_NOW, CacheUse, Reader, ReplyTally, RunFolder, Scoring, score_kind, scored_records, spelt
 
 BY_JUDGE = "judge:"
 """How the `rule` of a score begins that a judge decided."""
@@ -131,6 +131,9 @@ class RunState(Struct, frozen=True):
     """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by
     model.
 
+    cache: how many replies came from the cache. servers: what the servers of models seem to have done; fingerprints:
+        of how many kinds of system replies are, where a model's are of several.
+
     needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
         under way and not in force. corrected: answers that are scored by another golden answer than their sample had
         when it was asked. judges, judge_mode: who decides on which answers, in the scores in force. sets: by what
@@ -160,6 +163,9 @@ class RunState(Struct, frozen=True):
     no_verdict: int = 0
     judge_failures: list[FailedReply] = []
     else_rules: int = 0
+    cache: CacheUse = field(default_factory=CacheUse)
+    servers: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
 
     @property
     def unjudged(self) -> bool:
@@ -168,7 +174,11 @@ class RunState(Struct, frozen=True):
 
 
 def caveats(state: RunState) -> Iterator[str]:
-    """What was scored by other answers than it was asked with, and what was not asked, by mode."""
+    """What came from the cache, what servers did, what was scored by other answers than it was asked with, and what was
+    not asked, by mode."""
+    if state.cache.cached:
+        yield f"{state.name}: {state.cache}"
+    yield from (f"{state.name}: {said}" for said in state.servers)
     if state.corrected:
         said = "scored by another golden answer than their sample had when it was asked"
         yield f"{state.name}: {said}: {state.corrected}"
@@ -191,6 +201,7 @@ def state_lines(state: RunState) -> Iterator[str]:
     if state.failed:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
     yield from (f"{line}." for line in caveats(state))
+    yield from (f"{state.name}: {said}." for said in state.fingerprints)
     for spent in state.spending:
         if spent.prompt_tokens or spent.completion_tokens or spent.cost:
             yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
@@ -207,6 +218,7 @@ class StateTally:
 
     def __init__(self) -> None:
         self._counts, self._spending = Counter[str](), dict[str, Spending]()
+        self._cache, self._replies = CacheUse(), dict[str, ReplyTally]()
 
     def add(self, record: Record) -> None:
         """Count a record and what its reply took."""
@@ -225,6 +237,8 @@ class StateTally:
         if not reply.error:
             spending = self._spending.get(model) or self._spending.setdefault(model, Spending(model))
             spending.add(reply.usage, reply.cost, reply.currency)
+            self._cache.add(reply)
+            self._replies.setdefault(model, ReplyTally()).add(reply)
 
     def state(self, name: str, run: RunFolder) -> RunState:
         """How far the run is, now that all its records are counted."""
@@ -246,7 +260,29 @@ class StateTally:
             unscored=counts["unscored"],
             needs_judge=counts["needs_judge"],
             corrected=counts["corrected"],
+            cache=self._cache,
+            servers=tuple(self._said_of_servers(run)),
+            fingerprints=tuple(
+                f"{model}: system fingerprints {told}"
+                for model, tally in sorted(self._replies.items())
+                if (told := _several(tally.fingerprints))
+            ),
         )
+
+    def _said_of_servers(self, run: RunFolder) -> Iterator[str]:
+        for entry in run.config.models:
+            if len(entry.served) > 1:
+                listed = "; then ".join(map(spelt, entry.served))
+                yield f"{entry.label}: its server had several models under the name: {listed}"
+        for model, tally in sorted(self._replies.items()):
+            if told := _several(tally.models):
+                yield f"{model}: replies are of several models: {told}"
+            yield from (f"{model}: {doubt}" for doubt in tally.doubts())
+
+
+def _several(counts: Counter[str]) -> str:
+    """What replies are of, where that is not one thing: such as `a (80), b (20)`."""
+    return ", ".join(f"{name} ({count})" for name, count in counts.most_common()) if len(counts) > 1 else ""
 
 
 class _Rule(Struct):

@@ -13,6 +13,7 @@ from .interrupts import (
 from .progress import ProgressBar as ProgressBar
 from .ranks import Ranks as Ranks
 from .ray_cluster import RayConfig as RayConfig, open_ray as open_ray, room_for as room_for
+from .reply_tally import CacheUse as CacheUse, ReplyTally as ReplyTally
 from .run_folder import (
     ANSWERED_NOW as ANSWERED_NOW,
     COMPARISON as COMPARISON,
@@ -36,6 +37,7 @@ from .run_folder import (
     record_under as record_under,
     score_kind as score_kind,
     scored_records as scored_records,
+    spelt as spelt,
     unjudged_kind as unjudged_kind,
     write_config as write_config,
 )

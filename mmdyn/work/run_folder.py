@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from mmdyn.context import NONE
@@ -20,6 +20,7 @@ from mmdyn.html import html_table
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Condition, Record, Reply, Score
 from mmdyn.sample import from_json
+from mmdyn.work.reply_tally import CacheUse
 from mmdyn.work.store import Reader
 
 RUN, COMPARISON = "run.json", "compare.json"
@@ -69,10 +70,12 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A model of a run: how reports name it, and what of it went into the requests' keys."""
+    """A model of a run: how reports name it, and what of it went into the requests' keys. `served`: what a server of
+    one's own listed of it, each entry that it had while the run was asked."""
 
     label: str
     identity: dict[str, Json]
+    served: tuple[dict[str, Json], ...] = ()
 
 
 class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -165,6 +168,7 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     kprag.
     `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
         in words. `examples`: where those came from that stood before the questions, empty where there were none.
+    `cache`: how many replies came from the cache, as of the end of the last call.
     """
 
     sets: tuple[SetEntry, ...]
@@ -180,6 +184,7 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     knowledge: dict[str, Json] = {}
     library: dict[str, str] = {}
     examples: dict[str, Json] = {}
+    cache: CacheUse = field(default_factory=CacheUse)
     schema: int = SCHEMA
 
     def role(self, root: str, chain: str) -> Role:
@@ -288,6 +293,15 @@ class RunFolder:
             for _, value in reader.items(EXPANSION):
                 yield from_json(value, Expansion)
 
+    def note_cache(self) -> None:
+        """Have run.json say how many replies came from the cache."""
+        use = CacheUse()
+        with self._reading() as reader:
+            for kind in (RECORD, EXPANSION):
+                for _, value in reader.items(kind):
+                    use.add(msgspec.json.decode(value, type=_Answer).reply)
+        self.write_config(replace(self.config, cache=use))
+
     @contextmanager
     def _reading(self) -> Iterator[Reader]:
         with Reader(self.records_folder) as reader:
@@ -301,6 +315,11 @@ class RunFolder:
         """Replace run.json in one step."""
         self.config = config
         write_config(self.folder, config)
+
+
+def spelt(served: Mapping[str, Json]) -> str:
+    """What a server listed of a model, such as `root=/models/a, max_model_len=4096`."""
+    return ", ".join(f"{key}={value}" for key, value in served.items())
 
 
 def score_kind(scorer: str) -> str:
@@ -322,6 +341,10 @@ def answers_kind(answers: str) -> str:
     """The store's kind for the samples, by the digests that they were asked with, that have other golden answers
     now."""
     return f"answers:{answers}"
+
+
+class _Answer(Struct):
+    reply: Reply
 
 
 class _Asked(Struct):

@@ -17,7 +17,7 @@ SAMPLES, CONCURRENCY = 60, 8
 
 
 def mmdyn_eval(folder: Path, url: str) -> CompletedProcess[str]:
-    options = ["--no-cache", "--concurrency", CONCURRENCY]
+    options = ["--cache", "none", "--concurrency", CONCURRENCY]
     return mmdyn("eval", "set", "-m", f"openai:fake,base_url={url}", "-o", "run", *options, folder=folder)
 
 

@@ -34,7 +34,7 @@ def test_all_modes_against_a_server(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     with serve() as server:
         asked = ["eval", "set", "dyn", "-m", f"openai:fake,base_url={server.url}", "--style", "direct,cot"]
-        asked += ["--mode", "standard,dynamic,kprag,dynamic+kprag"]
+        asked += ["--mode", "standard,dynamic,kprag,dynamic+kprag", "--cache", "shared"]
         done = mmdyn(tmp_path, *asked, "-o", "run")
         assert done.returncode == 0, done.stderr
         assert "openai:fake" in done.stdout and "dynamic pad+color" in done.stdout
@@ -52,7 +52,7 @@ def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(
     make_set(tmp_path, 300)
     with hold() as server:
         model = f"openai:fake,base_url={server.url}"
-        command = ["eval", "set", "-m", model, "-o", "run", "--concurrency", "8", "--no-cache"]
+        command = ["eval", "set", "-m", model, "-o", "run", "--concurrency", "8", "--cache", "none"]
         kept_before = 0
         for part in (60, 70, 70):
             process = subprocess.Popen([*MMDYN, *command], cwd=tmp_path, stderr=subprocess.DEVNULL)
@@ -69,7 +69,7 @@ def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(
         done = mmdyn(tmp_path, *command)
         assert done.returncode == 0, done.stderr
         assert server.stats.by_outcome["200"] == 300 + server.stats.asked_again == 500 - kept_before
-        calm = mmdyn(tmp_path, "eval", "set", "-m", model, "-o", "calm", "--no-cache")
+        calm = mmdyn(tmp_path, "eval", "set", "-m", model, "-o", "calm", "--cache", "none")
         assert calm.returncode == 0, calm.stderr
     assert contents(tmp_path / "run") == contents(tmp_path / "calm") and len(contents(tmp_path / "run")) == 300
 

@@ -97,7 +97,7 @@ def test_judges_that_cannot_be_told_apart_or_opened(tmp_path: Path, judges: list
 def test_both_are_asked_within_one_limit_and_what_they_took_is_told(tmp_path: Path) -> None:
     with serve(reply="hashed") as server:
         both = [f"openai:{name},base_url={server.url}" for name in ("small", "large")]
-        options = [option for model in both for option in ("--judge", model)]
+        options = ["--cache", "shared", *(option for model in both for option in ("--judge", model))]
         status, out, errors = run(tmp_path, LINES, *options, "--concurrency", "1", "--max-requests", "3")
         assert (status, server.stats.total) == (3, 3) and len(out) < 6
         assert re.fullmatch(

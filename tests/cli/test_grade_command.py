@@ -160,7 +160,7 @@ def test_requests_tokens_and_cost_are_told_and_limited(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("m: {input: 10, output: 10}\n")
 
     def grade(*options: str) -> tuple[int, list[str], list[str]]:
-        judge = ("--judge", f"openai:m,base_url={server.url}", "--prices", "p.yaml")
+        judge = ("--judge", f"openai:m,base_url={server.url}", "--prices", "p.yaml", "--cache", "shared")
         done = mmdyn("grade", "lines.jsonl", *judge, *options, folder=tmp_path)
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 

@@ -142,13 +142,13 @@ def test_a_disk_that_fills_up_is_one_sentence_and_the_rest_follows_later(tmp_pat
     make_set(tmp_path)
     full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"
     full += "; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))"
-    process = start(tmp_path, f"openai:fake,base_url={server.url},concurrency=32", "--no-cache", begin=full)
+    process = start(tmp_path, f"openai:fake,base_url={server.url},concurrency=32", "--cache", "none", begin=full)
     out, err = process.communicate(timeout=240)
     assert process.returncode == 2 and out == "" and "Traceback" not in err
     assert re.search(r"mmdyn: cannot save into run/records \(.*\): free some space and run again", err)
     before = answered(tmp_path)
     assert 0 < before < 100
-    again = start(tmp_path, f"openai:fake,base_url={server.url},concurrency=32", "--no-cache")
+    again = start(tmp_path, f"openai:fake,base_url={server.url},concurrency=32", "--cache", "none")
     _, err = again.communicate(timeout=240)
     assert again.returncode == 0, err
     assert answered(tmp_path) == 100 and server.stats.total - 100 <= 2 * 32

@@ -57,9 +57,9 @@ def test_tokens_and_cost_stand_below_a_run(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text("fake: {input: 10, output: 10}\n")
     with serve() as server:
         model = f"openai:fake,base_url={server.url}"
-        prices = {"prices": tmp_path / "prices.yaml", "use_cache": False}
+        prices = {"prices": tmp_path / "prices.yaml", "cache": "none"}
         evaluated(tmp_path / "set", [model, f"{model},label=twin"], tmp_path / "run", **prices)
-        evaluated(tmp_path / "set", model, tmp_path / "unpriced", use_cache=False)
+        evaluated(tmp_path / "set", model, tmp_path / "unpriced", cache="none")
     listed = mmdyn(tmp_path, "runs", "ls", "unpriced", "run")  # those of one second keep this order
     assert listed.returncode == 0
     unpriced, models, sets, modes, scores, tokens, priced, *_, twin = listed.stdout.splitlines()

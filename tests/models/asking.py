@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from mmdyn.keys import sha256
-from mmdyn.models import Asker, ImagePart, Message, TextPart, open_model
+from mmdyn.models import Asker, Caches, ImagePart, Message, TextPart, open_model
 from mmdyn.models.retry import Retry
 from mmdyn.record import Reply
-from mmdyn.work import Store
 
 CHOICE = 'Which is even?\n\nA. 2\nB. 3\n\nPut its letter on a last line of the form "Answer: X".'
 
@@ -29,16 +28,21 @@ def texts(count: int) -> list[tuple[Message, ...]]:
 
 @asynccontextmanager
 async def asking(
-    model: str, *, concurrency: int = 8, max_tries: int = 6, backoff: float = 0.02, cache: Store | None = None
+    model: str, *, concurrency: int = 8, max_tries: int = 6, backoff: float = 0.02, cache: Caches | None = None
 ) -> AsyncIterator[Asker]:
     """An asker in a hurry, closed at the end."""
     asker = Asker(
-        open_model(model), concurrency=concurrency, cache=cache, retry=Retry(max_tries=max_tries, backoff=backoff)
+        open_model(model), concurrency=concurrency, caches=cache, retry=Retry(max_tries=max_tries, backoff=backoff)
     )
     try:
         yield asker
     finally:
         await asker.close()
+
+
+def open_cache() -> Caches:
+    """The cache that commands share."""
+    return Caches("shared")
 
 
 async def until(true: Callable[[], bool]) -> None:

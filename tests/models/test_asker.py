@@ -6,14 +6,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from asking import ask_all, asking, texts, until, user
+from asking import ask_all, asking, open_cache, texts, until, user
 from serving import HoldingServer
 from virtual_time import in_virtual_time
 
 from making import picture
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, canonical, digest
-from mmdyn.models import Asker, ImagePart, Message, TextPart, TransientError, open_cache, open_model
+from mmdyn.models import Asker, ImagePart, Message, TextPart, TransientError, open_model
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.model import ModelLimits
 from mmdyn.models.pace import Pace
@@ -355,8 +355,8 @@ async def test_words_that_name_an_option_end_a_run_where_nothing_was_answered_an
 
 async def test_an_answer_out_of_the_cache_shows_that_the_options_are_taken():
     with open_cache() as cache:
-        await Asker(Echoing(1), cache=cache).ask(user("one"))
-        asker = Asker(model := Echoing(1), cache=cache)
+        await Asker(Echoing(1), caches=cache).ask(user("one"))
+        asker = Asker(model := Echoing(1), caches=cache)
         assert (await asker.ask(user("one"))).text == "fine"
         assert (asker.asked, asker.answers) == (0, True)
         assert (await asker.ask(user(ECHO))).error and model.refused == 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from asking import ask_all, texts, user
+from asking import ask_all, open_cache, texts, user
 
 from mmdyn.errors import Stopped, UserError
-from mmdyn.models import Asker, Budget, Price, open_cache, open_model
+from mmdyn.models import Asker, Budget, Price, open_model
 from mmdyn.models.prices import Prices
 from mmdyn.models.retry import Retry
 from mmdyn.record import Reply, Usage
@@ -57,13 +57,13 @@ async def test_the_cache_costs_nothing_and_is_no_request(bare_environment: None)
         async with FakeServer() as server:
             model = f"openai:m,base_url={server.url}"
             for budget in (Budget(prices=PRICES), Budget(prices=PRICES, max_requests=1)):
-                asker = Asker(open_model(model), budget=budget, cache=cache)
+                asker = Asker(open_model(model), budget=budget, caches=cache)
                 replies = await ask_all(asker, texts(5))
                 await asker.close()
                 assert all(reply.currency == "USD" for reply in replies)
                 assert budget.spent["USD"] == pytest.approx(sum(reply.cost or 0 for reply in replies))
             assert budget.requests == 0 and budget.spent["USD"] == 0 and server.stats.total == 5
-            unpriced = Asker(open_model(model), cache=cache)
+            unpriced = Asker(open_model(model), caches=cache)
             assert (await unpriced.ask(texts(1)[0])).cost is None
             await unpriced.close()
 

@@ -7,19 +7,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import ask_all, asking, texts, until, user
+from asking import ask_all, asking, open_cache, texts, until, user
+from msgspec.structs import replace
 from serving import HoldingServer
 
 from mmdyn.errors import UserError
-from mmdyn.models import CACHED_REPLY, cache_folder, open_cache
+from mmdyn.models import CACHED_REPLY, cache_folder, cache_key, read_listings
 from mmdyn.testing import FakeServer
 from mmdyn.work import Reader
 
 CONCURRENCY = 4
 WORKER = """
 import asyncio, sys
-from asking import ask_all, asking, texts
-from mmdyn.models.cache import open_cache
+from asking import ask_all, asking, open_cache, texts
 
 async def main():
     async with asking(f"openai:m,base_url={sys.argv[1]}", concurrency=int(sys.argv[2]), cache=open_cache()) as asker:
@@ -37,7 +37,8 @@ async def test_a_second_asker_asks_nothing_again_and_gets_the_same():
                 first = await ask_all(asker, texts(10))
         with open_cache() as cache:
             async with asking(model, cache=cache) as asker:
-                assert await ask_all(asker, texts(10)) == first
+                again = await ask_all(asker, texts(10))
+                assert again == [replace(reply, cached=True) for reply in first] and all(reply.made for reply in again)
                 assert (asker.asked, asker.cached) == (0, 10)
                 await asker.ask(texts(1)[0], epoch=1)
                 assert (asker.asked, asker.cached) == (1, 10)
@@ -112,7 +113,10 @@ async def test_a_damaged_reply_is_told():
     async with FakeServer() as server:
         with open_cache() as cache:
             async with asking(f"openai:m,base_url={server.url}", cache=cache) as asker:
-                cache.put(CACHED_REPLY, asker.request_key(user()), b'{"text": 3}')
+                await read_listings([asker.model])
+                store = cache.of(asker.model)
+                assert store
+                store.put(CACHED_REPLY, cache_key(asker.model, asker.request_key(user())), b'{"text": 3}')
                 with pytest.raises(UserError, match=r"holds a damaged reply .*: move the folder away"):
                     await asker.ask(user())
 

@@ -57,10 +57,10 @@ def test_closing_breaks_off_what_is_asked() -> None:
             client.ask(user())
 
 
-def test_answers_come_out_of_the_cache_unless_asked_anew() -> None:
+def test_answers_come_out_of_the_cache_unless_asked_anew(tmp_path: Path) -> None:
     with serve() as server:
         for options, asked in (("", 2), (",temperature=0", 3), (",temperature=1,seed=4", 4)):
-            client = SyncModelClient(f"openai:m,base_url={server.url}{options}", varied=True)
+            client = SyncModelClient(f"openai:m,base_url={server.url}{options}", varied=True, out=tmp_path)
             for messages in (texts(1)[0], texts(1)[0]):
                 client.ask(messages)
             client.ask(texts(1)[0], nonce=1)

@@ -51,7 +51,7 @@ def test_eval_makes_the_records_of_one_process(
         model = f"openai:fake,base_url={server.url}"
         launch(device, "eval", source.folder, "-m", model, "-o", tmp_path / "launched", "--mode", "standard,kprag")
         assert server.stats.total == 75, "an ask was put by two ranks, or by none"
-        alone = evaluated(source, model, tmp_path / "alone", modes=["standard", "kprag"], use_cache=False)
+        alone = evaluated(source, model, tmp_path / "alone", modes=["standard", "kprag"], cache="none")
         assert server.stats.total == 150
     assert contents(tmp_path / "launched") == contents(alone) and len(contents(alone)) == 75
     assert writers_in(tmp_path / "launched" / "records") == writers

@@ -37,7 +37,7 @@ def test_failures_are_asked_again_at_the_end(source: SampleSet, tmp_path: Path, 
 def test_what_would_fail_again_is_not_asked_again(source: SampleSet, tmp_path: Path) -> None:
     with serve(faults="400=0.3", seed=3) as server:
         model = f"openai:one,base_url={server.url}"
-        evaluated(source, model, tmp_path / "run", retry=5, use_cache=False)
+        evaluated(source, model, tmp_path / "run", retry=5, cache="none")
         assert failed(tmp_path / "run") and server.stats.total == 20
 
 

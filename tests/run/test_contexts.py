@@ -37,7 +37,7 @@ QUESTIONS = {"Polygons": "How many sides has a triangle?", "Buoyancy": "Why does
 LEXICAL = KnowledgeConfig(retriever="lexical,k=1")
 MODEL = "baseline:lexical"
 RETRIEVED = {"modes": "standard", "contexts": "kprag:retrieved"}
-TWO_TURNS: dict[str, Any] = {"modes": "standard", "contexts": "kprag:two-turn", "quiet": True, "use_cache": False}
+TWO_TURNS: dict[str, Any] = {"modes": "standard", "contexts": "kprag:two-turn", "quiet": True, "cache": "none"}
 
 
 @pytest.fixture
@@ -174,9 +174,9 @@ def test_a_dry_run_counts_an_expansion_once_and_what_is_there_already(source: Sa
             evaluated(source, model, tmp_path / "run", max_requests=2, concurrency=1, **TWO_TURNS)
         (after,) = estimated(source, model, tmp_path / "run", **settings).rows
         assert (after.planned, after.there, after.to_ask) == (9, 2, 7)
-        cached = {**TWO_TURNS, "use_cache": True}
+        cached = {**TWO_TURNS, "cache": "shared"}
         evaluated(source, model, tmp_path / "first", **cached)
-        (known,) = estimated(source, model, tmp_path / "second", **{**settings, "use_cache": True}).rows
+        (known,) = estimated(source, model, tmp_path / "second", **{**settings, "cache": "shared"}).rows
         assert (known.planned, known.cached, known.to_ask) == (9, 9, 0)
 
 

@@ -55,16 +55,16 @@ def test_what_is_in_the_run_or_in_the_cache_is_not_asked_again(tmp_path: Path) -
     opened = make_set(tmp_path)
     with serve() as server:
         model = f"openai:fake,base_url={server.url}"
-        evaluated(opened, model, tmp_path / "run", n=3)
+        evaluated(opened, model, tmp_path / "run", n=3, cache="shared")
         asked = server.stats.total
 
-        def counts(out: str, **settings: bool) -> tuple[int, int, int]:
+        def counts(out: str, **settings: str) -> tuple[int, int, int]:
             (row,) = estimated(opened, model, tmp_path / out, **settings).rows
             return row.there, row.cached, row.to_ask
 
         assert counts("run") == (3, 0, 5)
-        assert counts("other") == (0, 3, 5)
-        assert counts("other", use_cache=False) == (0, 0, 8)
+        assert counts("other", cache="shared") == (0, 3, 5) and counts("other") == (0, 0, 8)
+        assert counts("other", cache="none") == (0, 0, 8)
         assert server.stats.total == asked
 
 

@@ -31,7 +31,7 @@ def plain(run: RunFolder) -> dict[str, Record]:
     """The records by sample, without what the address, the clock and the number of tries decide."""
     kept = {}
     for record in run.records():
-        reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1)
+        reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1, made=0, cached=False)
         kept[record.sample] = msgspec.structs.replace(record, reply=reply, key="", request="")
     return kept
 
@@ -46,7 +46,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
 def ask(folder: Path, url: str, **options: object) -> RunFolder:
     written = "".join(f",{name}={value}" for name, value in options.items())
     model = f"openai:fake,base_url={url}{written}"
-    return evaluated(make_set(folder / "set"), model, folder / "run", concurrency=16, use_cache=False)
+    return evaluated(make_set(folder / "set"), model, folder / "run", concurrency=16, cache="none")
 
 
 @pytest.mark.parametrize("faults", [TOO_BUSY, BROKEN_BODIES, BROKEN_CONNECTIONS])
@@ -94,4 +94,4 @@ def test_a_failed_request_is_never_scored(tmp_path: Path) -> None:
 
 def mmdyn_eval(folder: Path, url: str) -> CompletedProcess[str]:
     model = f"openai:fake,base_url={url},max_tries=2"
-    return mmdyn("eval", "set", "-m", model, "-o", "run", "--no-cache", folder=folder)
+    return mmdyn("eval", "set", "-m", model, "-o", "run", "--cache", "none", folder=folder)

@@ -35,15 +35,15 @@ def test_a_limit_on_requests_is_of_the_call_and_the_same_command_goes_on(tmp_pat
         model = f"openai:fake,base_url={server.url}"
         for done in (8, 16):
             with pytest.raises(Stopped) as caught:
-                evaluated(opened, model, out, max_requests=8, concurrency=3)
+                evaluated(opened, model, out, max_requests=8, concurrency=3, cache="shared")
             assert str(caught.value) == (
                 f"stopped at --max-requests 8: 8 requests by this call; {done} of 20 done, {20 - done} left, "
                 "and the same command goes on from here"
             )
             assert answered(out) == done
-        evaluated(opened, model, out, max_requests=8, concurrency=3)
+        evaluated(opened, model, out, max_requests=8, concurrency=3, cache="shared")
         assert answered(out) == server.stats.total == 20
-        evaluated(opened, model, tmp_path / "other", max_requests=1)
+        evaluated(opened, model, tmp_path / "other", max_requests=1, cache="shared")
         assert answered(tmp_path / "other") == 20, "replies out of the cache counted as requests"
 
 
@@ -51,7 +51,7 @@ def test_a_limit_on_cost_covers_all_models_and_the_report_says_what_was_spent(tm
     opened, out = make_set(tmp_path), tmp_path / "run"
     with serve() as server:
         models = [f"openai:fake,base_url={server.url}{more}" for more in ("", ",label=twin,temperature=1")]
-        priced: Any = {"prices": tmp_path / "prices.yaml", "use_cache": False}
+        priced: Any = {"prices": tmp_path / "prices.yaml", "cache": "none"}
         evaluated(opened, models[0], tmp_path / "one", **priced)
         (spent,) = report(tmp_path / "one").runs[0].spending
         assert spent.replies == 20 and spent.unknown == 0 and spent.prompt_tokens > 20
@@ -62,7 +62,7 @@ def test_a_limit_on_cost_covers_all_models_and_the_report_says_what_was_spent(tm
         state = report(out).runs[0]
         assert [one.model for one in state.spending] == ["openai:fake", "twin"]
         assert 0.9 * limit < sum(one.cost["USD"] for one in state.spending) <= limit
-        evaluated(opened, models, out, use_cache=False)
+        evaluated(opened, models, out, cache="none")
         unpriced = report(out).runs[0].spending[1]
         assert unpriced.replies == 20 and 0 < unpriced.unknown < 20, "a cost that is not known was taken for none"
 
@@ -80,7 +80,7 @@ def test_failed_requests_are_asked_again_and_only_those(tmp_path: Path) -> None:
         model = f"openai:fake,base_url={server.url},max_tries=1"
         counts = [0]
         while counts[-1] < 20:
-            evaluated(opened, model, out, use_cache=False)
+            evaluated(opened, model, out, cache="none")
             counts.append(answered(out))
             assert len(list(RunFolder(out).records())) == 20
         assert len(counts) > 2 and counts == sorted(counts)

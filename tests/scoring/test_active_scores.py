@@ -128,17 +128,17 @@ def test_an_unusable_reply_is_never_served_to_a_later_call_and_what_was_sent_is_
         port = int(server.url.split(":")[2].split("/")[0])
         asked = f"openai:cheap,base_url={server.url}"
         for sent in (4, 6, 8):
-            run = run_of(tmp_path, asked)
+            run = run_of(tmp_path, asked, cache="shared")
             assert server.stats.total == sent, "two tries each time, as the third would be the second again"
         (spent,) = report(run).runs[0].judge_spending
         assert (spent.replies, spent.cached) == (5, 0), "what is passed over is no answer"
         failed = verdicts(run, failed=True)["sea"]
         assert "nothing usable in 2 tries" in failed.error
     with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        assert values(run_of(tmp_path, asked)) == ONE and server.stats.total == 1
+        assert values(run_of(tmp_path, asked, cache="shared")) == ONE and server.stats.total == 1
         before = verdicts(RunFolder(tmp_path / "run"))["sea"]
         (tmp_path / "other").mkdir()
-        other = run_of(tmp_path, asked, name="other/run")
+        other = run_of(tmp_path, asked, name="other/run", cache="shared")
         assert values(other) == ONE and server.stats.total == 1, "the verdict lies in the cache behind what failed"
         assert (before.requests, verdicts(other)["sea"].requests) == (1, 0)
         assert {(one.cost, one.cached) for one in verdicts(other).values()} == {(0.0, 1)}

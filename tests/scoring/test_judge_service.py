@@ -11,14 +11,13 @@ from serving import bare_environment as bare_environment, script, scripted
 
 from making import blank, open_ended
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models import Budget, Price
+from mmdyn.models import Budget, Caches, Price
 from mmdyn.models.prices import Prices
 from mmdyn.plugins import load
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring import open_judge
 from mmdyn.testing import FakeServer
-from mmdyn.work import Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
@@ -51,11 +50,11 @@ def check(found: list[Judgement]) -> None:
 async def test_a_server_judges_through_its_faults_and_the_cache_remembers(tmp_path: Path) -> None:
     file = script(tmp_path, *({"match": code(sample), "reply": f"Hm.\n{verdict(sample)}"} for sample in SAMPLES))
     prices = Prices({"openai:m": Price(1, 2)})
-    with Store(tmp_path / "replies", shared=True) as cache:
+    with Caches("own", tmp_path) as caches:
         async with FakeServer(reply=str(file), faults="503@0.01=0.2,drop=0.1", seed=1) as server:
             for votes, asked, paid in ((1, 14, True), (1, 14, False), (3, 42, True)):
                 model, budget = f"openai:m,base_url={server.url},max_tries=20", Budget(prices=prices)
-                judge = open_judge(model, votes=votes, cache=cache, budget=budget)
+                judge = open_judge(model, votes=votes, caches=caches, budget=budget)
                 before = server.stats.by_outcome["200"]
                 found = await asyncio.gather(*(judge.judge(sample, REPLY) for sample in SAMPLES))
                 await judge.close()

@@ -33,13 +33,13 @@ from mmdyn.work import RunFolder, Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
-UNCACHED = Execution(use_cache=False, quiet=True)
+UNCACHED = Execution(cache="none", quiet=True)
 
 
 def test_only_what_is_not_judged_is_judged_and_changes_are_shown(tmp_path: Path) -> None:
     run_of(tmp_path)
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        cheap = ["--judge", f"openai:cheap,base_url={server.url}", "--judge-mode", "wrong", "--no-cache"]
+        cheap = ["--judge", f"openai:cheap,base_url={server.url}", "--judge-mode", "wrong", "--cache", "none"]
         done = typed("score", tmp_path / "run", *cheap)
         assert done.exit_code == 0 and server.stats.total == 3, done.output
         assert sorted(done.stdout.splitlines()) == [
@@ -144,9 +144,9 @@ def test_stopped_in_the_middle_of_judging_nothing_is_paid_for_twice(tmp_path: Pa
         models = f"openai:m,base_url={asked.url}", f"openai:j,base_url={judged.url},concurrency=4"
         command = [sys.executable, "-m", "mmdyn", "eval", "set", "-m", models[0], "-o", "run"]
         if verb == "score":
-            evaluate(opened.folder, models[0], tmp_path / "run", execution=Execution(use_cache=False, quiet=True))
+            evaluate(opened.folder, models[0], tmp_path / "run", execution=Execution(cache="none", quiet=True))
             command = [sys.executable, "-m", "mmdyn", "score", "run"]
-        command += ["--judge", models[1], "--no-cache"]
+        command += ["--judge", models[1], "--cache", "none"]
         going = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
         while judged.stats.by_outcome["200"] < 8:
             assert going.poll() is None

@@ -57,7 +57,7 @@ def two_ranks(*commands: list[str]) -> tuple[list[int], list[str]]:
 def test_each_rank_has_its_own_answers_judged(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
     with serve(reply=str(script(tmp_path, *lines)), latency=0.05) as server:
-        command = eval_command(opened, asked, f"openai:j,base_url={server.url}", tmp_path / "run", "--no-cache")
+        command = eval_command(opened, asked, f"openai:j,base_url={server.url}", tmp_path / "run", "--cache", "none")
         ended, said = two_ranks(command, command)
         assert ended == [0, 0], said
         assert server.stats.total == 20, "a rank had another's answers judged, or left its own"

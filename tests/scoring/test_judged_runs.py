@@ -60,11 +60,11 @@ def test_a_run_goes_on_with_other_judges_and_asks_only_what_is_new(tmp_path: Pat
     with serve(reply=str(script(tmp_path, *judge_lines(EVERY)))) as server:
         cheap = f"openai:cheap,base_url={server.url}"
         assert values(run_of(tmp_path)) == RULES and server.stats.total == 0
-        assert values(run_of(tmp_path, cheap, use_cache=False)) == ONE and server.stats.total == 3
-        assert values(run_of(tmp_path, cheap, use_cache=False)) == ONE and server.stats.total == 3
-        assert values(run_of(tmp_path, cheap, use_cache=False, judge_mode="all")) == ONE
+        assert values(run_of(tmp_path, cheap, cache="none")) == ONE and server.stats.total == 3
+        assert values(run_of(tmp_path, cheap, cache="none")) == ONE and server.stats.total == 3
+        assert values(run_of(tmp_path, cheap, cache="none", judge_mode="all")) == ONE
         assert server.stats.total == 5, "the two that the rules call right"
-        both = run_of(tmp_path, cheap, judge(tmp_path, "strong", STRONG), use_cache=False)
+        both = run_of(tmp_path, cheap, judge(tmp_path, "strong", STRONG), cache="none")
         assert values(both) == BOTH and server.stats.total == 5
         assert values(run_of(tmp_path)) == RULES and RunFolder(tmp_path / "run").config.judges == ()
 
@@ -87,7 +87,7 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
     file = script(tmp_path, *lines, *bad)
     with serve(reply=str(file)) as server:
         cheap = f"openai:cheap,base_url={server.url}"
-        run = run_of(tmp_path, cheap, use_cache=False)
+        run = run_of(tmp_path, cheap, cache="none")
         assert values(run) == RULES and not run.config.judges, "the scores in force are those of before"
         assert under_way(run) == ONE | {"sea": None} and server.stats.total == 4, "the same is not asked twice"
         failed = verdicts(run, failed=True)
@@ -98,7 +98,7 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         assert (combined.value, combined.ci95) == (None, (0.6, 0.8))
         assert (state.unscored, state.no_verdict) == (0, 1)
         assert [(one.sample, one.reason) for one in state.judge_failures] == [("sea", failed["sea"].error)]
-        arguments = ["-o", run.folder, "--judge", cheap, "--no-cache", "--judge-mode", "wrong"]
+        arguments = ["-o", run.folder, "--judge", cheap, "--cache", "none", "--judge-mode", "wrong"]
         done = typed("eval", tmp_path / "set", "-m", model(tmp_path), *arguments)
         assert done.exit_code == 1 and server.stats.total == 6, done.output
         said = "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap gave nothing usable"
@@ -106,7 +106,7 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         script(tmp_path, *lines, *judge_lines({"sea": 0.25}))
     with serve(reply=str(file)) as server:
         again = f"openai:cheap,base_url={server.url},label=cheap"
-        run = run_of(tmp_path, again, use_cache=False)
+        run = run_of(tmp_path, again, cache="none")
         assert values(run) == ONE and server.stats.total == 3, "another address is another judge"
 
 
@@ -164,10 +164,10 @@ def test_limits_count_the_judges_requests_and_the_same_call_goes_on(tmp_path: Pa
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
         cheap = f"openai:cheap,base_url={server.url}"
         with pytest.raises(Stopped) as stopped:
-            run_of(tmp_path, cheap, max_requests=6, concurrency=1, use_cache=False)
+            run_of(tmp_path, cheap, max_requests=6, concurrency=1, cache="none")
         said = "stopped at --max-requests 6: 6 requests by this call; 5 of 5 done, 0 left, 2 to judge, and the"
         assert said in str(stopped.value) and server.stats.total == 1
-        run = run_of(tmp_path, cheap, max_requests=2, prices=tmp_path / "prices.yaml", use_cache=False)
+        run = run_of(tmp_path, cheap, max_requests=2, prices=tmp_path / "prices.yaml", cache="none")
         assert values(run) == ONE and server.stats.total == server.stats.by_outcome["200"] == 3
         costs = [one.cost for one in verdicts(run).values()]
         assert costs.count(None) == 1 and sum(cost or 0.0 for cost in costs) > 0

@@ -61,7 +61,7 @@ def test_a_run_without_answers_says_how_to_ask(tmp_path: Path, marks: str, what:
 def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
     run = run_of(tmp_path)
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        judged = ["--judge", f"openai:cheap,base_url={server.url}", "--judge-mode", "wrong", "--no-cache"]
+        judged = ["--judge", f"openai:cheap,base_url={server.url}", "--judge-mode", "wrong", "--cache", "none"]
         call = ["score", run.folder, "--policy", "strict", *judged]
         done = typed(*call, "--max-requests", "1", "--concurrency", "1")
         assert isinstance(done.exception, Stopped) and done.exception.exit_status == 3, done.output

@@ -30,9 +30,11 @@ from mmdyn.models.backends._http_options import (
     secrets,
     with_extra_body,
 )
+from mmdyn.models.backends._listing import Listing
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.message import Message
 from mmdyn.models.model import PASSING, ModelLimits, Spec, TransientError, typed_model
+from mmdyn.models.vendors import key_variables
 from mmdyn.record import Reply
 
 if TYPE_CHECKING:
@@ -74,6 +76,8 @@ class HttpModel(ABC, Generic[OptionsT]):
         hidden = secrets(headers, api, url)
         self._server = self.server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, dict(self.names))
         self._line = Line(url, self._server, headers, options.timeout)
+        models = address(options.base_url, api.models, api.endings)[0] if api.models else None
+        self.listing = None if key_variables(endpoint) else Listing(models, spec.name, headers)
         self._pictures = self._open_pictures()
         self.label = options.label or f"{spec.backend}:{spec.name}"
         config = self._sent.get("generationConfig", self._sent)

@@ -1,4 +1,4 @@
-"""The tokens of replies, as servers count them."""
+"""What servers tell of replies: the tokens that they count, and what answered."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from mmdyn.record import Usage
 
 MOST = 2**53
 """What no count of tokens reaches."""
+LONGEST_NAME = 200
 
 
 def count(usage: object, name: str, within: str = "") -> int:
@@ -24,3 +25,8 @@ def consistent(prompt: int, completion: int, reasoning: int, cached: int) -> Usa
     prompt."""
     whole = completion + reasoning if reasoning > completion else completion
     return Usage(prompt, whole, reasoning, min(cached, prompt))
+
+
+def name_of(told: object) -> str:
+    """What a server says that a reply is of, such as its `model`; empty where that is no name."""
+    return told[:LONGEST_NAME] if isinstance(told, str) else ""

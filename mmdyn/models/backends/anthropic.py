@@ -13,7 +13,7 @@ from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import SentPicture
-from mmdyn.models.backends._replies import consistent, count
+from mmdyn.models.backends._replies import consistent, count, name_of
 from mmdyn.models.message import ImagePart, Message
 from mmdyn.models.model import Spec
 from mmdyn.record import Reply, Usage
@@ -49,6 +49,7 @@ class _Answer(Struct, frozen=True):
     content: list[_Block] = []
     stop_reason: str | None = None
     usage: object = None
+    model: object = None
 
 
 _DECODER = msgspec.json.Decoder(_Answer)
@@ -109,7 +110,8 @@ class Anthropic(HttpModel[_Options]):
         reason = answer.stop_reason or ""
         if not text and reason not in _FINISH:
             raise self._unfinished(reason)
-        return Reply(text, _FINISH.get(reason, reason), _usage(answer.usage), reasoning=reasoning)
+        usage, model = _usage(answer.usage), name_of(answer.model)
+        return Reply(text, _FINISH.get(reason, reason), usage, reasoning=reasoning, answered_by=model)
 
 
 def _content(message: Message, pictures: Mapping[str, SentPicture]) -> list[Json]:

@@ -12,7 +12,7 @@ from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, HttpOptions
 from mmdyn.models.backends._pictures import SentPicture
-from mmdyn.models.backends._replies import consistent, count
+from mmdyn.models.backends._replies import consistent, count, name_of
 from mmdyn.models.message import ImagePart, Message
 from mmdyn.models.model import Spec, TransientError
 from mmdyn.record import Reply, Usage
@@ -63,6 +63,7 @@ class _Answer(Struct, frozen=True, rename="camel"):
     candidates: list[_Candidate] = []
     prompt_feedback: _Feedback = _Feedback()
     usage_metadata: object = None
+    model_version: object = None
     error: object = None
 
 
@@ -126,7 +127,8 @@ class Gemini(HttpModel[_Options]):
             return Reply(text, f"refusal: {reason}", usage, reasoning=reasoning)
         if not text and reason not in _FINISH:
             raise self._unfinished(reason)
-        return Reply(text, _FINISH.get(reason, reason), usage, reasoning=reasoning)
+        finish, model = _FINISH.get(reason, reason), name_of(answer.model_version)
+        return Reply(text, finish, usage, reasoning=reasoning, answered_by=model)
 
 
 def _parts(message: Message, pictures: Mapping[str, SentPicture]) -> list[Json]:

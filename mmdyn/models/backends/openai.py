@@ -13,7 +13,7 @@ from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import Pictures, SentPicture
-from mmdyn.models.backends._replies import consistent, count
+from mmdyn.models.backends._replies import consistent, count, name_of
 from mmdyn.models.message import Message, TextPart
 from mmdyn.models.model import Spec, TransientError
 from mmdyn.record import Reply, Usage
@@ -71,6 +71,8 @@ class _Completion(Struct, frozen=True):
     choices: list[_Choice] | None = None
     usage: object = None
     error: object = None
+    model: object = None
+    system_fingerprint: object = None
 
 
 _DECODER = msgspec.json.Decoder(_Completion)
@@ -146,7 +148,15 @@ class OpenAI(HttpModel[_Options]):
         if isinstance(field, str) and field:
             thought = f"{field}\n{thought}" if thought else field
         logprobs = _logprobs(choice.logprobs) if choice.logprobs else ()
-        return Reply(text, finish, _usage(completion.usage), reasoning=thought, logprobs=logprobs)
+        return Reply(
+            text,
+            finish,
+            _usage(completion.usage),
+            reasoning=thought,
+            logprobs=logprobs,
+            answered_by=name_of(completion.model),
+            fingerprint=name_of(completion.system_fingerprint),
+        )
 
 
 def _content(message: Message, pictures: Mapping[str, SentPicture]) -> Json:

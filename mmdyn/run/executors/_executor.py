@@ -12,7 +12,7 @@ from msgspec import Struct
 from mmdyn.data import SampleSet
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from mmdyn.models import Budget, Model, open_asker, open_model
+from mmdyn.models import Budget, Caches, Model, open_asker, open_model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
@@ -54,6 +54,10 @@ class Job(Struct, frozen=True):
     def of(self, root: str) -> Job:
         """How a standard set and its variants are asked and scored."""
         return self.own.get(root, self)
+
+    def caches(self) -> Caches:
+        """The caches that its models and judges use, to be closed. Raises UserError."""
+        return Caches(self.execution.cache, self.out)
 
     @property
     def scorings(self) -> list[ScoringConfig]:
@@ -153,8 +157,8 @@ class Engine:
         self, model: Model, asks: Iterable[Ask | Skip], tools: Callable[..., SampleTools]
     ) -> ModelError | None:
         """Why the model could not be asked; None where it was. Raises ModelError for a judge."""
-        limits, execution = self.job.limits, self.job.execution
-        async with open_asker(model, limits.concurrency, self.budget, use_cache=execution.use_cache) as asker:
+        limits = self.job.limits
+        async with open_asker(model, limits.concurrency, self.budget, self.job.caches()) as asker:
             try:
                 await ask_all(asks, tools(asker=asker))
             except ModelError as error:

@@ -53,7 +53,7 @@ class Fleet:
 
     def __init__(self, ray: Any, text: str, model: Model, count: int, gpus: float, concurrency: int) -> None:
         self.label, self.identity, self.cached, self.varies = model.label, model.identity, model.cached, model.varies
-        self.weighs = model.weighs
+        self.weighs, self.listing = model.weighs, getattr(model, "listing", None)
         own = model.limits.concurrency
         most = own * count if own else concurrency
         self.limits = msgspec.structs.replace(model.limits, concurrency=most)

@@ -137,7 +137,7 @@ def ask_share(job: Job, sets: list[str], launch: Launch, name: str, number: int)
     """In a job of Slurm's: ask share `number` of a job that another process has prepared, and leave word of it under
     its `name` in the run's store. Does nothing where another call has taken its place. Raises MmdynError."""
     budget = job.limits.budget.share(number, launch.shares)
-    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": job.execution.use_cache}
+    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "caches": job.caches()}
     with Store(job.out / "records", _writer(number)) as store:
         if not launch.is_announced(store):
             return
