@@ -20,10 +20,17 @@ def count(usage: object, name: str, within: str = "") -> int:
     return value if type(value) is int and 0 <= value < MOST else 0
 
 
-def consistent(prompt: int, completion: int, reasoning: int, cached: int) -> Usage:
-    """The counts as a Usage has them: reasoning among the completion, which some servers count apart, cached among the
-    prompt."""
-    whole = completion + reasoning if reasoning > completion else completion
+def consistent(prompt: int, completion: int, reasoning: int, cached: int, total: int = 0) -> Usage:
+    """The counts as a Usage has them: reasoning among the completion, cached among the prompt.
+
+    Some servers count reasoning apart from the completion: it is larger then, or a part of the `total` beside it.
+    Others tell it by the total alone, as what is neither prompt nor completion; where that is the cached tokens, those
+    are left out of the prompt.
+    """
+    apart = total - prompt - completion if prompt else 0
+    if not reasoning and apart > 0:
+        prompt, reasoning = (prompt + cached, 0) if apart == cached else (prompt, apart)
+    whole = completion + reasoning if reasoning > completion or apart >= reasoning else completion
     return Usage(prompt, whole, reasoning, min(cached, prompt))
 
 

@@ -176,8 +176,11 @@ def _usage(given: object) -> Usage:
     return consistent(
         count(given, "prompt_tokens"),
         count(given, "completion_tokens"),
-        count(given, "reasoning_tokens", within="completion_tokens_details"),
-        count(given, "cached_tokens", within="prompt_tokens_details") or count(given, "prompt_cache_hit_tokens"),
+        count(given, "reasoning_tokens", within="completion_tokens_details") or count(given, "reasoning_tokens"),
+        count(given, "cached_tokens", within="prompt_tokens_details")
+        or count(given, "prompt_cache_hit_tokens")
+        or count(given, "cached_tokens"),
+        count(given, "total_tokens"),
     )
 
 
