@@ -164,7 +164,7 @@ def test_a_paraphrase_is_asked_in_one_of_three_manners(rewriter: Ask) -> None:
 
 def test_the_same_draw_is_asked_once_and_another_anew(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, '{"question": "x"}'))) as server:
-        rewriter = ModelRewriter(SyncModelClient(f"openai:m,base_url={server.url}", varied=True))
+        rewriter = ModelRewriter(SyncModelClient(f"openai:m,base_url={server.url}", varied=True, out=tmp_path))
         assert [substitute(rewriter, number=number) for number in (0, 0, 0)] == ["x"] * 3
         assert server.stats.total == 1
         substitute(rewriter, number=1)

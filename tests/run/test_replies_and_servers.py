@@ -16,8 +16,11 @@ from making import choice, image_ref, picture, write_set
 from mmdyn.cli import commands
 from mmdyn.errors import UserError
 from mmdyn.models import cache_folder
+from mmdyn.run import compare
 from mmdyn.tables import brief_lines, report, state_lines
+from mmdyn.testing import write_script
 from mmdyn.work import RunFolder
+from perturb import perturb
 
 ROOT_A, ROOT_B = {"root": "/models/a", "max_model_len": 4096}, {"root": "/models/b", "max_model_len": 4096}
 
@@ -135,6 +138,28 @@ def test_a_judge_on_a_server_of_ones_own_keeps_its_replies_in_the_run(asked: Pat
         for run in ("one", "two"):
             evaluated(asked, "baseline:lexical", tmp_path / run, judges=judge, judge_mode="all")
         assert server.stats.total == 12 and not cache_folder().exists()
+
+
+def test_a_set_that_is_made_keeps_its_rewriters_replies_while_it_is_made(asked: Path, tmp_path: Path) -> None:
+    reply = write_script(tmp_path / "replies.jsonl", '{"question": "Which one?"}')
+    with serve(reply=reply) as server:
+        rewriter = f"openai:r,base_url={server.url}"
+        for out in ("one", "two"):
+            before = server.stats.total
+            perturb(asked, tmp_path / out, ops="paraphrase", rewriter=rewriter, quiet=True)
+            assert server.stats.total - before >= 6
+            assert not (tmp_path / out / ".work").exists() and not cache_folder().exists()
+
+
+def test_a_comparison_keeps_its_judges_replies(asked: Path, tmp_path: Path) -> None:
+    runs = [evaluated(asked, f"baseline:{name}", tmp_path / name).folder for name in ("majority", "random")]
+    with serve() as server:
+        judge = f"openai:j,base_url={server.url}"
+        for out in ("one", "two"):
+            before = server.stats.total
+            compare(runs, tmp_path / out, judge, quiet=True)
+            assert server.stats.total > before and (tmp_path / out / "replies").is_dir()
+        assert not cache_folder().exists()
 
 
 def test_models_and_fingerprints_that_change_are_told_and_are_no_key(asked: Path, tmp_path: Path) -> None:
