@@ -76,7 +76,7 @@ class Execution(Struct, frozen=True, forbid_unknown_fields=True):
     cache: Where replies are kept, to be found again: shared by all commands, own in the output folder, or none. Left
         out, those of vendors and of weights on this machine are shared, and those of a server of your own, which may
         have other weights under the same name another day, are the output folder's.
-    changed_model: Go on with a run though a server of one's own has another model under the name now.
+    changed_model: Go on with a run though a server of your own has another model under the name now.
     quiet: No progress.
     """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from itertools import chain
 from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +19,7 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.record import Record
 from mmdyn.sample import from_json
-from mmdyn.work import RECORD, RUN, Reader, RunConfig, RunFolder, SetEntry, Store, write_config
+from mmdyn.work import RECORD, RUN, Reader, RunConfig, RunFolder, SetEntry, Store, spelt, write_config
 
 EQUAL = ("epochs", "limit", "prompts", "prompt", "ops", "scorer", "judges", "judge_mode", "under_way", "evaluators")
 """What of run.json must be the same in all runs."""
@@ -45,7 +46,9 @@ def merge_runs(runs: Sequence[str | Path], out: str | Path) -> tuple[RunFolder, 
     with Store(out / "records") as store:
         differing = sum(_take(run, store) for run in opened)
     write_config(out, config)
-    return RunFolder(out), differing
+    merged = RunFolder(out)
+    merged.note_cache()
+    return merged, differing
 
 
 def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:
@@ -66,7 +69,10 @@ def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:
     return replace(
         first,
         sets=tuple(_placed(entry, runs, out) for entry in sets),
-        models=_union(runs, "models", lambda model: model.label),
+        models=tuple(
+            replace(model, served=tuple({spelt(entry): entry for entry in _served(runs, model.label)}.values()))
+            for model in _union(runs, "models", lambda model: model.label, lambda model: model.identity)
+        ),
         conditions=_union(runs, "conditions", lambda condition: condition),
         planned=sum(config.planned // len(config.models) for config in asked.values()),
         skipped=dict(reduce(or_, skipped.values())),
@@ -85,6 +91,13 @@ def _union(runs: Sequence[RunFolder], what: str, name: _Part, identity: _Part = 
                     f"{run.folder} has another {name(one)} among its {what} than a run before it: leave it out"
                 )
     return tuple(found.values())
+
+
+def _served(runs: Sequence[RunFolder], label: str) -> Iterator[dict[str, Json]]:
+    """What servers listed of a model in all runs."""
+    for model in chain.from_iterable(run.config.models for run in runs):
+        if model.label == label:
+            yield from model.served
 
 
 def _joined(known: Json, other: Json) -> Any:

@@ -16,7 +16,7 @@ from making import choice, image_ref, picture, write_set
 from mmdyn.cli import commands
 from mmdyn.errors import UserError
 from mmdyn.models import cache_folder
-from mmdyn.run import compare
+from mmdyn.run import compare, merge_runs
 from mmdyn.tables import brief_lines, report, state_lines
 from mmdyn.testing import write_script
 from mmdyn.work import RunFolder
@@ -130,6 +130,18 @@ def test_another_listed_model_is_another_key_of_the_shared_cache(asked: Path, tm
         assert (row.cached, row.to_ask) == (6, 0)
         assert texts(evaluated(asked, model, tmp_path / "c", cache="shared")) == {"Answer: A"}
         assert server.stats.total == 12
+
+
+def test_a_merged_run_has_what_all_servers_listed_and_counts_all_cached_replies(asked: Path, tmp_path: Path) -> None:
+    with OtherServer(answers("A"), ROOT_A) as server:
+        model = f"openai:m,base_url={server.url}"
+        for out in ("seed", "one"):
+            evaluated(asked, model, tmp_path / out, cache="shared")
+        server.entry = ROOT_B
+        evaluated(asked, model, tmp_path / "two", styles="cot")
+    merged, _ = merge_runs([tmp_path / "one", tmp_path / "two"], tmp_path / "both")
+    assert merged.config.models[0].served == (ROOT_A, ROOT_B)
+    assert (merged.config.cache.cached, merged.config.cache.replies) == (6, 12)
 
 
 def test_a_judge_on_a_server_of_ones_own_keeps_its_replies_in_the_run(asked: Path, tmp_path: Path) -> None:
