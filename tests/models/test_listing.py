@@ -59,6 +59,7 @@ async def entry_of(backend: str, url: str, more: str = "") -> dict[str, Any]:
         ),
         ({"data": [{"id": "m", "object": "model"}, {"id": "n"}]}, {}),
         ({"data": [{"id": "a"}, {"id": "b"}]}, {}),
+        ({"data": [{"id": "m", "root": "r" * 9999, "parent": {"a": 1}, "max_model_len": 8}]}, {"max_model_len": 8}),
         ({"data": []}, {}),
         ({"data": None}, {}),
         ({"models": [{"name": "models/m"}]}, {}),

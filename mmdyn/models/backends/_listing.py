@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SECONDS = 10.0
 LONGEST = 4 * 1024 * 1024
+LONGEST_VALUE = 1000
 
 
 class _Model(Struct, frozen=True):
@@ -71,4 +72,9 @@ class Listing:
         if not named and len(listed) == 1:
             named = [msgspec.structs.replace(listed[0], root=listed[0].root or listed[0].id)]
         said = msgspec.to_builtins(named[0]) if named else {}
-        self.entry = {key: value for key, value in said.items() if key != "id" and value is not None}
+        self.entry = {key: value for key, value in said.items() if key != "id" and _is_name(value)}
+
+
+def _is_name(value: Json) -> bool:
+    """Whether a server says something that is fit to be kept and shown."""
+    return isinstance(value, str | int) and len(str(value)) <= LONGEST_VALUE
