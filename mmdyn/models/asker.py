@@ -16,8 +16,9 @@ from mmdyn.keys import digest
 from mmdyn.models.budget import Budget
 from mmdyn.models.cache import Caches, cache_key, keep, recall
 from mmdyn.models.message import ImagePart, Message, identity
-from mmdyn.models.model import Model, RejectedError, TransientError
-from mmdyn.models.pace import Pace, Place
+from mmdyn.models.model import Model, RefusedError, RejectedError, TransientError
+from mmdyn.models.outages import Outages
+from mmdyn.models.pace import Pace, Place, Turn
 from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
@@ -28,8 +29,6 @@ DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
 REFUSALS = 10
 """Requests that a model which has answered none may refuse before it counts as one that cannot be asked."""
-PATIENCE = 120.0
-"""Seconds without an answer to anybody, after which a server that says "slow down" is taken to mean "no"."""
 _RETRY = Retry()
 
 
@@ -41,8 +40,8 @@ class Asker:
     retry: when a request that failed is sent again.
     answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it. A
         reply out of the cache counts: the model of this identity, which is how it is set up, did answer, so that
-        refusals are not for its options. It says nothing of the key; a wrong one ends the asking whatever was answered
-        before.
+        refusals are not for its options. It says nothing of the key; several refusals in a row end the asking whatever
+        was answered before (`outages`).
     tally (attribute): what its replies, but those out of the cache, tell of the server.
     caches: the model's is looked into first and filled. They stay the caller's to close.
     budget: asked before every try and told what it cost; without one there is no limit and no cost is known.
@@ -63,7 +62,7 @@ class Asker:
         self.asked = self.cached = self.retried = 0
         self.tally = ReplyTally()
         self.answers, self._refusals = False, 0
-        self._last_answer = -PATIENCE
+        self._last_answer = -retry.patience
         self._caches = caches
         self.budget = budget or Budget()
         self._price = self.budget.prices.of(model)
@@ -71,6 +70,7 @@ class Asker:
         if self.budget.unsure(model):
             self._pace.limit = 1.0
         self._stalls = StallDetection(self._pace, model.limits.hangs)
+        self._outages = Outages(self._pace, self._stalls, retry.patience)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
         self._listing = asyncio.Lock()
         self._fatal: MmdynError | None = None
@@ -158,17 +158,24 @@ class Asker:
     async def _put(self, messages: tuple[Message, ...], key: str) -> Reply:
         """Ask until there is an answer or no use in going on."""
         self.asked += 1
-        tried, spent, unanswered = 0, 0.0, False
+        tried, uncounted, spent, unanswered, refused, turn = 0, 0, 0.0, False, False, Turn.FIRST
         while True:
             tried += 1
-            place = await self._pace.enter(again=tried > 1)
+            place = await self._pace.enter(turn)
             began = _now()
             try:
                 reply = await self._try(messages, place, tried)
             except TransientError as error:
-                failure, unanswered = error, error.unanswered
-                if failure.slow_down:
-                    self._pace.refused()
+                failure, unanswered, turn = error, error.unanswered, Turn.AGAIN
+                pause = self._retry.pause(key, tried - uncounted, failure.retry_after)
+                if self._tell_outages(failure, place, pause) and failure.gone:
+                    uncounted, pause = uncounted + 1, 0.0
+            except RefusedError as error:
+                self._outages.refused(error, place, answers=self.answers, alone=self.in_flight == 1)
+                if refused:
+                    return _failed(error, tried, began)
+                failure, refused, turn = TransientError(str(error)), True, Turn.REFUSED
+                pause = self._retry.pause(key, 1, None)
             except RejectedError as error:
                 self._count_refusal(error)
                 return _failed(error, tried, began)
@@ -176,10 +183,9 @@ class Asker:
                 return self._paid(self._noted(messages, self._answered(reply, tried, began, unanswered)))
             finally:
                 place.leave()
-            pause = self._retry.pause(key, tried, failure.retry_after)
             spent += _now() - began + pause
-            answers_others = _now() - self._last_answer < PATIENCE
-            if self._retry.gives_up(failure, tried, spent, answers_others=answers_others):
+            answers_others = _now() - self._last_answer < self._retry.patience
+            if self._retry.gives_up(failure, tried - uncounted, spent, answers_others=answers_others):
                 return _failed(failure, tried, began)
             self.retried += 1
             LOG.info("%s: try %d failed (%s), again in %.1f s", self.model.label, tried, failure, pause)
@@ -203,6 +209,17 @@ class Asker:
             self._stalls.end(one)
             self.budget.ended(self.model)
 
+    def _tell_outages(self, failure: TransientError, place: Place, pause: float) -> bool:
+        """Whether everybody is held back. Raises ModelError where the server is gone, or busy, for too long."""
+        if failure.slow_down:
+            self._pace.refused()
+            self._outages.is_there()
+            waits = pause if pause <= self._retry.max_seconds else 0.0
+            self._outages.slowed(failure, waits, alone=self.in_flight == 1)
+        elif self.answers and (failure.gone or place.probe):
+            return self._outages.gone(failure, place)
+        return False
+
     def _take(self) -> None:
         try:
             self.budget.take(self.model)
@@ -213,6 +230,7 @@ class Asker:
     def _answered(self, reply: Reply, tried: int, began: float, unanswered: bool) -> Reply:
         self.answers = True
         self._pace.answered()
+        self._outages.answered(began)
         self._last_answer = _now()
         seconds = self._last_answer - began
         self._stalls.answered(seconds, at_last=unanswered)
@@ -242,6 +260,7 @@ class Asker:
 
     def _count_refusal(self, refusal: RejectedError) -> None:
         """Stop where the model has never answered any, and refuses one request after the other or names an option."""
+        self._outages.is_there()
         if self.answers:
             return
         if refusal.for_all:
@@ -280,7 +299,7 @@ def request_key(model: Model, messages: tuple[Message, ...], epoch: int = 0) -> 
 
 
 def _failed(failure: Exception, tried: int, began: float) -> Reply:
-    final = isinstance(failure, RejectedError)
+    final = isinstance(failure, RejectedError | RefusedError)
     return Reply(error=str(failure), final=final, attempts=tried, seconds=_now() - began)
 
 

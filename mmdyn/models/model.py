@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn import plugins
-from mmdyn.errors import InputError, UserError, did_you_mean
+from mmdyn.errors import InputError, ModelError, UserError, did_you_mean
 from mmdyn.keys import Json
 from mmdyn.models.message import Message
 from mmdyn.record import Reply
@@ -87,15 +87,33 @@ class TransientError(Exception):
     """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None.
 
     `slow_down` says that the server had too many requests at a time (429), `unanswered` that it took the request and
-    let the time-out pass.
+    let the time-out pass, `gone` that there is no server at present (a refused connection, 502, 503).
     """
 
     def __init__(
-        self, reason: str, retry_after: float | None = None, *, slow_down: bool = False, unanswered: bool = False
+        self,
+        reason: str,
+        retry_after: float | None = None,
+        *,
+        slow_down: bool = False,
+        unanswered: bool = False,
+        gone: bool = False,
     ) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
-        self.slow_down, self.unanswered = slow_down, unanswered
+        self.slow_down, self.unanswered, self.gone = slow_down, unanswered, gone
+
+
+class RefusedError(ModelError):
+    """A refusal that no request seems to get past: a wrong key (`key`), address or name, a page of HTML.
+
+    It ends the asking where the model answers nobody. Where it answers others, this request alone was refused, as by a
+    firewall that dislikes its words.
+    """
+
+    def __init__(self, reason: str, *, key: bool = False) -> None:
+        super().__init__(reason)
+        self.key = key
 
 
 class RejectedError(Exception):

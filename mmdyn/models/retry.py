@@ -18,11 +18,14 @@ class Retry(Struct, frozen=True):
         that the server asked for included, come to more than this. The time for which a request waited for a place in
         flight does not count: that depends on how many others there are, and not on whether it will be answered.
     backoff: seconds before the second try at most; each further pause is twice as long, up to LONGEST_BACKOFF.
+    patience: seconds without an answer to anybody, after which a server that says "slow down" is taken to mean "no". A
+        server that is gone is waited for five times as long.
     """
 
     max_tries: int = 6
     max_seconds: float = 1800
     backoff: float = 0.5
+    patience: float = 120.0
 
     def pause(self, key: str, tried: int, asked_for: float | None) -> float:
         """Seconds to wait after `tried` tries, or what the server asked for and a little more, so that not all come at

@@ -69,6 +69,11 @@ class StallDetection:
         """The try has ended, in whatever way."""
         del self._tries[one]
 
+    def lend_all(self) -> None:
+        """Every request in flight lends its place, as where the server is gone that it was sent to."""
+        for one in self._tries:
+            one.place.lend()
+
     def cut_all(self, when: float) -> None:
         """Cut off every request in flight at a time of the loop's clock, which is no hanging."""
         for one in self._tries:

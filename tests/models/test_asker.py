@@ -16,6 +16,7 @@ from mmdyn.keys import Json, canonical, digest
 from mmdyn.models import Asker, ImagePart, Message, TextPart, TransientError, open_model
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.model import ModelLimits
+from mmdyn.models.outages import IN_A_ROW
 from mmdyn.models.pace import Pace
 from mmdyn.models.retry import LONGEST_BACKOFF, Retry
 from mmdyn.record import Reply, Usage
@@ -371,4 +372,4 @@ async def test_an_answer_out_of_the_cache_does_not_outlive_a_wrong_key():
             async with asking(model + "wrong", cache=cache) as asker:
                 with pytest.raises(ModelError, match="refused the headers Authorization"):
                     await ask_all(asker, texts(40))
-                assert asker.cached == 3 and server.stats.total <= 3 + asker.concurrency
+                assert asker.cached == 3 and server.stats.total < 3 + asker.concurrency + IN_A_ROW

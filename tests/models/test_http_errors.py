@@ -15,11 +15,14 @@ from multidict import CIMultiDict
 from mmdyn.errors import ModelError
 from mmdyn.models import RejectedError, TransientError
 from mmdyn.models.backends._http_errors import Server, rate_limit_reset, retry_after
+from mmdyn.models.model import RefusedError
 
 NAMES = {name: name for name in ("temperature", "top_p", "max_tokens", "seed")} | {"maxOutputTokens": "max_tokens"}
 SERVER = Server("http://h/v1", "m", "KEY", "the key in $KEY", ("sk-secret",), parameters=NAMES)
 CASES = yaml.safe_load((Path(__file__).parent / "server_errors.yaml").read_text("utf-8"))
-KINDS = {"model": ModelError, "transient": TransientError} | dict.fromkeys(("rejected", "all", "option"), RejectedError)
+KINDS = {"model": ModelError, "access": RefusedError, "transient": TransientError} | dict.fromkeys(
+    ("rejected", "all", "option"), RejectedError
+)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['from']}-{case['status']}-{n}" for n, case in enumerate(CASES)])

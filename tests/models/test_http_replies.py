@@ -77,7 +77,8 @@ TOKENS: Json = [{"token": "A", "logprob": -0.25, "top_logprobs": []}, {"token": 
     ("anthropic", anthropic("A", reason="model_context_window_exceeded"), Reply("A", "length")),
     ("anthropic", anthropic(), Reply("", "stop")),
     ("anthropic", anthropic(reason="refusal"), Reply("", "refusal")),
-    ("anthropic", anthropic("A", reason="pause_turn"), Reply("A", "pause_turn")),
+    ("anthropic", anthropic("A", reason="pause_turn"), Reply("A", "length")),
+    ("anthropic", anthropic("", reason="tool_use"), Reply("", "tool_calls")),
     ("anthropic", anthropic(THOUGHT, REDACTED, "A"), Reply("A", "stop", reasoning="hm")),
     ("anthropic", anthropic("A", usage=ANTHROPIC), Reply("A", "stop", Usage(125, 9, 4, 100))),
     ("anthropic", anthropic("A", usage=ODD), Reply("A", "stop", Usage(5))),
@@ -106,23 +107,22 @@ OVERLOADED: Json = {"type": "error", "error": {"type": "overloaded_error", "mess
     ("openai", {"choices": None}, "an answer without choices"),
     ("openai", {"choices": 3}, "an answer that is no "),
     ("openai", b"[" * 100_000, "an answer that is no "),
-    ("openai", {"error": {"message": "overloaded"}}, "HTTP 502: overloaded"),
-    ("openai", {"error": {"message": "slow", "code": 429}}, "HTTP 429: slow"),
+    ("openai", {"error": {"message": "overloaded"}}, "HTTP 200: overloaded"),
+    ("openai", {"error": {"message": "slow", "code": 429}}, "HTTP 200: slow (429)"),
     ("anthropic", anthropic(reason=None), "an empty or unfinished answer (finish reason none)"),
-    ("anthropic", anthropic("", reason="tool_use"), "an empty or unfinished answer (finish reason tool_use)"),
-    ("anthropic", OVERLOADED, "HTTP 502: Overloaded"),
+    ("anthropic", OVERLOADED, "HTTP 200: Overloaded (error overloaded_error)"),
     ("gemini", gemini(reason="OTHER"), "an empty or unfinished answer (finish reason OTHER)"),
     ("gemini", gemini("", reason=""), "an empty or unfinished answer (finish reason none)"),
     ("gemini", {}, "an answer without candidates"),
-    ("gemini", {"error": {"code": 503, "message": "overloaded"}}, "HTTP 502: overloaded"),
+    ("gemini", {"error": {"code": 503, "message": "overloaded"}}, "HTTP 200: overloaded (503)"),
     *((backend, body, "an answer that is no ") for backend in OK for body in (b"", b"{", b"[]", b"\xff")),
 ])  # fmt: skip
 async def test_what_is_no_answer_is_asked_for_again(backend: str, answer: Json, says: str):
     with pytest.raises(TransientError) as caught:
         await read(backend, answer)
-    assert says in str(caught.value) and caught.value.slow_down is ("429" in says)
+    assert says in str(caught.value) and caught.value.slow_down is ("429" in says or answer is OVERLOADED)
 
 
 async def test_an_error_in_a_completions_place_counts_by_its_code():
-    with pytest.raises(ModelError, match="HTTP 404: no such model"):
+    with pytest.raises(ModelError, match=r"HTTP 200: no such model \(404\)"):
         await read("openai", {"error": {"message": "no such model", "code": 404}})

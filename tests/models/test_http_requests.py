@@ -70,7 +70,7 @@ FULL = "system=s,temperature=0.5,top_p=0.9,max_tokens=9"
 
 
 @pytest.mark.parametrize(("model", "body"), [
-    (f"openai:m,{FULL},seed=3,max_completion_tokens=6,reasoning_effort=low,logprobs=true", {"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}], "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "seed": 3, "max_completion_tokens": 6, "reasoning_effort": "low", "logprobs": True}),
+    (f"openai:m,{FULL},seed=3,reasoning_effort=low,logprobs=true", {"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}], "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "seed": 3, "reasoning_effort": "low", "logprobs": True}),
     ('openai:m,temperature=none,extra_body={"top_k":20}', {"model": "m", "messages": [{"role": "user", "content": "a"}], "top_k": 20}),
     (f'anthropic:m,{FULL},extra_body={{"top_k":3}}', {"model": "m", "system": "s", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}], "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "top_k": 3}),
     (f"gemini:m,{FULL},seed=3,thinking_budget=128", {"systemInstruction": {"parts": [{"text": "s"}]}, "contents": [{"role": "user", "parts": [{"text": "a"}]}], "generationConfig": {"temperature": 0.5, "topP": 0.9, "maxOutputTokens": 9, "seed": 3, "thinkingConfig": {"thinkingBudget": 128, "includeThoughts": True}}}),
@@ -138,6 +138,10 @@ HERE = "base_url=http://h"
     (f'openai:m,{HERE},extra_body={{"stream":true}}', "extra_body sets 'stream'"),
     (f"openai:m,{HERE},extra_body=[1]", 'extra_body is not a JSON object, such as {"top_k": 20}: mend it'),
     (f"openai:m,{HERE},extra_body={{", "extra_body is not a JSON object"),
+    (f'openai:m,{HERE},extra_body={{"n":2}}', "extra_body asks for n=2 answers, and one is read: give --epochs 2 instead"),
+    (f'gemini:m,{HERE},extra_body={{"generationConfig":{{"candidateCount":3}}}}', "extra_body asks for candidateCount=3 answers"),
+    (f"openai:m,{HERE},max_tokens=9,max_completion_tokens=9", "max_tokens and max_completion_tokens are one limit by two names"),
+    (f'openai:m,{HERE},max_tokens=9,extra_body={{"max_completion_tokens":9}}', "are one limit by two names: leave out one"),
     (f"openai:m,{HERE},images=url", "the option images of openai:m: invalid enum value 'url'"),
     (f"openai:m,{HERE},images=file,max_side=9", "images=file sends pictures as they lie: leave max_pixels and"),
     (f"openai:m,{HERE},max_pixels=0", "the option max_pixels of openai:m: expected `int` >= 1"),

@@ -9,31 +9,31 @@ from contextlib import asynccontextmanager
 import pytest
 from virtual_time import in_virtual_time
 
-from mmdyn.models.pace import LONGEST_GAP, SHORTEST_GAP, Pace, Place
+from mmdyn.models.pace import LONGEST_GAP, SHORTEST_GAP, Pace, Place, Turn
 
 
 @asynccontextmanager
-async def slot(pace: Pace, *, again: bool = False) -> AsyncIterator[Place]:
-    place = await pace.enter(again=again)
+async def slot(pace: Pace, turn: Turn = Turn.FIRST) -> AsyncIterator[Place]:
+    place = await pace.enter(turn)
     try:
         yield place
     finally:
         place.leave()
 
 
-async def test_no_more_in_flight_than_the_limit_and_who_asks_again_goes_first():
+async def test_no_more_in_flight_than_the_limit_who_asks_again_goes_first_and_who_was_refused_last():
     pace, order, most = Pace(2), [], 0
 
-    async def visit(name: str, again: bool) -> None:
+    async def visit(turn: Turn) -> None:
         nonlocal most
-        async with slot(pace, again=again):
+        async with slot(pace, turn):
             most = max(most, pace.in_flight)
-            order.append(name)
+            order.append(turn)
             await asyncio.sleep(0.01)
 
-    await asyncio.gather(*(visit(f"{'again' if n > 5 else 'fresh'}", n > 5) for n in range(9)))
+    await asyncio.gather(*map(visit, [Turn.FIRST] * 3 + [Turn.REFUSED] * 2 + [Turn.FIRST] * 2 + [Turn.AGAIN] * 3))
     assert most == 2
-    assert order == ["fresh"] * 2 + ["again"] * 3 + ["fresh"] * 4
+    assert order == [Turn.FIRST] * 2 + [Turn.AGAIN] * 3 + [Turn.FIRST] * 3 + [Turn.REFUSED] * 2
     assert pace.in_flight == 0
 
 

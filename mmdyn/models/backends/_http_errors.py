@@ -5,21 +5,45 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.models.backends._secrets import clean
-from mmdyn.models.model import PASSING, RejectedError, TransientError
+from mmdyn.models.model import PASSING, RefusedError, RejectedError, TransientError
 
 LONGEST_SEARCHED = 5000
 TOO_MANY, BAD_REQUEST = {429, 529}, {400, 413, 422}
+GONE = {502, 503, 521, 522, 523}
+"""Statuses with which a gateway says that it finds no server."""
+_TELLING = (
+    "error",
+    "errors",
+    "message",
+    "detail",
+    "msg",
+    "error_msg",
+    "error_message",
+    "errmsg",
+    "base_resp",
+    "status_msg",
+)
+_CODES = ("code", "type", "status", "error_code", "errcode", "status_code")
+_WITHIN = {
+    429: "rate.?limit|too.?many|throttl|exhausted",
+    529: "overload",
+    401: "auth|api.?key|permission|forbidden",
+    404: "not.?found|not.?exist",
+    400: "invalid|bad.?request|unsupported|unprocess|inspection|filter|safety|sensitive",
+}
+"""The statuses that codes stand for in an error that comes with status 200."""
 
 
 class Meaning(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,8 +52,9 @@ class Meaning(Struct, frozen=True, forbid_unknown_fields=True):
     statuses: list[tuple[int, int]]
     sentence: str
     words: list[str] = []
-    meant: Literal["model", "request", "option"] = "model"
+    meant: Literal["model", "access", "request", "option"] = "model"
     without_key: bool = False
+    page: bool = False
 
 
 class Meanings(Struct, frozen=True):
@@ -61,39 +86,51 @@ class Server(Struct, frozen=True):
     parameters: dict[str, str] = {}
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
-        """The error for an answer of HTTP `status`."""
-        says, codes = _message(body)
-        searched = f"{codes} {says}"
-        says = self.clean(says)
+        """The error for an answer of HTTP `status`; with status 200 its codes count."""
+        said = _message(body)
+        searched = f"{said.codes} {said.text}"
+        says = self.clean(": ".join(filter(None, (said.where, said.text))))
         heard = f"HTTP {status}: {says}" if says else f"HTTP {status}"
+        if status < 300:
+            heard, status = f"{heard} ({self.clean(said.codes)})" if said.codes else heard, _status_within(said.codes)
         refused = f"the server at {self.endpoint} refused the request ({heard})"
         for meaning in meanings().meaning:
-            if self._fits(meaning, status, searched):
+            if self._fits(meaning, status, searched, said.page):
                 sentence = self._sentence(meaning.sentence, heard, headers)
-                if meaning.meant == "option":
-                    return RejectedError(refused, for_all=sentence)
-                return ModelError(sentence) if meaning.meant == "model" else RejectedError(sentence)
+                match meaning.meant:
+                    case "option":
+                        return RejectedError(refused, for_all=sentence)
+                    case "access":
+                        return RefusedError(sentence, key=status == 401)
+                    case "request":
+                        return RejectedError(sentence)
+                return ModelError(sentence)
         if status in PASSING or status >= 500:
             wait = retry_after(headers, body)
             if wait is None and status == 429:
                 wait = rate_limit_reset(headers)
-            return TransientError(heard, wait, slow_down=status in TOO_MANY)
+            return TransientError(heard, wait, slow_down=status in TOO_MANY, gone=status in GONE)
         if status not in BAD_REQUEST:
             return RejectedError(refused, perhaps_all=True)
-        if _found(meanings().bad_request["not_taken"], searched):
+        if said.where or _found(meanings().bad_request["not_taken"], searched):
             for name, option in self.parameters.items():
-                if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", searched):
+                if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said.where or searched):
                     wrong = f"{self.model!r} at {self.endpoint} does not take {name} so ({heard})"
-                    return RejectedError(refused, for_all=f"{wrong}: give {option}=none, or another value")
+                    mend = f"leave it out of {option}" if option == "extra_body" else f"give {option}=none"
+                    return RejectedError(refused, for_all=f"{wrong}: {mend}, or another value")
         alone = status == 413 or _found(meanings().bad_request["request"], searched)
         return RejectedError(refused, perhaps_all=not alone)
+
+    def error_within(self, body: bytes, otherwise: str) -> Exception:
+        """The error that an answer of status 200 holds in its main part's place; what it is `otherwise` may pass."""
+        return self.error(200, {}, body) if _message(body).text else TransientError(otherwise)
 
     def clean(self, text: str) -> str:
         """What the server says, fit to be shown."""
         return clean(text, self.secrets)
 
-    def _fits(self, meaning: Meaning, status: int, searched: str) -> bool:
-        if meaning.without_key and self.sent:
+    def _fits(self, meaning: Meaning, status: int, searched: str, page: bool) -> bool:
+        if (meaning.without_key and self.sent) or (meaning.page and not page):
             return False
         within = any(first <= status <= last for first, last in meaning.statuses)
         return within and (not meaning.words or _found(meaning.words, searched))
@@ -117,19 +154,24 @@ def _found(words: list[str], text: str) -> bool:
 def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
     """Seconds that the server asks to wait; None where it does not.
 
-    From `retry-after-ms`, `Retry-After` (seconds or a date), or the RetryInfo in the body of one of Google's errors.
+    From `retry-after-ms`, `Retry-After` (seconds or a date), the RetryInfo in the body of one of Google's errors, or
+    what another says in words ("try again in 1m2.5s", "retry after 20 seconds") or under such a name.
     """
     for name, unit in (("retry-after-ms", 1000.0), ("Retry-After", 1.0)):
         value = headers.get(name, "").strip()
         if re.fullmatch(r"\d{1,9}(\.\d*)?", value):
             return float(value) / unit
-    found = re.search(rb'"retryDelay":\s{0,9}"(\d{1,9}(?:\.\d{1,9})?)s"', body[:LONGEST_SEARCHED])
-    if found:
-        return float(found[1])
-    try:
+    with suppress(ValueError, OverflowError):
         return max(0.0, parsedate_to_datetime(headers.get("Retry-After", "")).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
+    searched = body[:LONGEST_SEARCHED].decode(errors="replace")
+    if found := re.search(r'"retryDelay":\s{0,9}"(\d{1,9}(?:\.\d{1,9})?)s"', searched):
+        return float(found[1])
+    if found := _IN_WORDS.search(searched):
+        parts = re.findall(r"([\d.]+) ?([a-z]*)", found[2].lower())
+        units = ["ms" if found[1] or unit.startswith(("ms", "milli")) else unit[:1] or "s" for _, unit in parts]
+        if set(units) <= _UNITS.keys():
+            return sum(float(number) * _UNITS[unit] for (number, _), unit in zip(parts, units, strict=True))
+    return None
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
@@ -155,6 +197,11 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     return max(used_up) if used_up else min(perhaps, default=None)
 
 
+_UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_IN_WORDS = re.compile(
+    r"(?i)\b(?:try again|retry|wait|resets?|available)[\W_]{0,3}(?:after|in|for|at least)?(_ms)?\W{0,4}"
+    r"((?:\d{1,9}(?:\.\d{1,9})? ?[a-z]{0,12},? ?){1,4})"
+)
 _DURATION = re.compile(
     r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?"
 )
@@ -163,8 +210,7 @@ _DURATION = re.compile(
 def _seconds(value: str) -> float | None:
     found = _DURATION.fullmatch(value)
     if found and value:
-        units = (86400.0, 3600.0, 60.0, 1.0, 0.001)
-        return sum(float(number or 0) * unit for number, unit in zip(found.groups(), units, strict=True))
+        return sum(float(number or 0) * unit for number, unit in zip(found.groups(), _UNITS.values(), strict=True))
     if re.fullmatch(r"\d{1,13}(\.\d{0,9})?", value):
         number = float(value)
         if number < 1e9:
@@ -177,25 +223,44 @@ def _seconds(value: str) -> float | None:
     return max(0.0, when.timestamp() - time.time()) if when.tzinfo else None
 
 
-def _message(body: bytes) -> tuple[str, str]:
-    """What the server says and its error codes, of the several shapes in which servers say it."""
+class _Said(NamedTuple):
+    """What a server says, its error codes, the parameter that it says it of, and whether it came as a page."""
+
+    text: str
+    codes: str = ""
+    where: str = ""
+    page: bool = False
+
+
+def _message(body: bytes) -> _Said:
+    """What the server says, of the several shapes in which servers say it."""
     try:
         found: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return re.sub(r"<[^>]*>", " ", body[:LONGEST_SEARCHED].decode(errors="replace")), ""
-    codes = list[str]()
+        text = body[:LONGEST_SEARCHED].decode(errors="replace")
+        return _Said(re.sub(r"<[^>]*>", " ", text), page=text.lstrip().startswith("<"))
+    codes, where = list[str](), ""
     for _ in range(3):
         if isinstance(found, list) and found:
             found = found[0]
         if isinstance(found, dict):
             codes += _codes(found)
-            found = next((found[name] for name in ("error", "message", "detail", "msg") if found.get(name)), "")
+            if isinstance(loc := found.get("loc"), list):
+                where = ".".join(map(str, loc[1:] if loc[:1] == ["body"] else loc))
+            found = next((found[name] for name in _TELLING if found.get(name)), "")
     says = found[:LONGEST_SEARCHED] if isinstance(found, str) else ""
-    return says, " ".join(codes)
+    return _Said(says, " ".join(dict.fromkeys(codes)), where)
+
+
+def _status_within(codes: str) -> int:
+    """The status that codes stand for; 500, which may pass, where that is not known."""
+    if found := re.search(r"\b[45]\d\d\b", codes):
+        return int(found[0])
+    return next((status for status, words in _WITHIN.items() if _found([words], codes)), 500)
 
 
 def _codes(found: Mapping[str, Any]) -> Iterator[str]:
-    yield from (found[name] for name in ("code", "type", "status") if isinstance(found.get(name), str))
+    yield from (str(found[name]) for name in _CODES if type(found.get(name)) in (str, int) and found[name])
     for detail in found.get("details") or ():
         violations = detail.get("violations") if isinstance(detail, dict) else None
         for violation in violations if isinstance(violations, list) else ():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -17,7 +18,8 @@ from msgspec import Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.keys import Json
-from mmdyn.models.backends._http_errors import Server
+from mmdyn.models.backends._bodies import holds_answer, mended, pieces
+from mmdyn.models.backends._http_errors import GONE, Server
 from mmdyn.models.backends._http_options import (
     Api,
     HttpOptions,
@@ -25,20 +27,20 @@ from mmdyn.models.backends._http_options import (
     address,
     credentials,
     deployment,
-    proxy_for,
     read_http_options,
     secrets,
     with_extra_body,
 )
+from mmdyn.models.backends._http_transport import certificates, checked_against, proxy_for
 from mmdyn.models.backends._listing import Listing
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.message import Message
-from mmdyn.models.model import PASSING, ModelLimits, Spec, TransientError, typed_model
+from mmdyn.models.model import PASSING, ModelLimits, RefusedError, Spec, TransientError, typed_model
 from mmdyn.models.vendors import key_variables
 from mmdyn.record import Reply
 
 if TYPE_CHECKING:
-    from aiohttp import BaseConnector, ClientResponse, ClientSession
+    from aiohttp import BaseConnector, ClientResponse, ClientSession, ClientSSLError
     from yarl import URL
 
 CONNECT_SECONDS = 30.0
@@ -74,7 +76,8 @@ class HttpModel(ABC, Generic[OptionsT]):
         plain = {name: getattr(options, option) for name, option in self.names.items()}
         self._sent = with_extra_body(self._parameters({k: v for k, v in plain.items() if v is not None}), options, api)
         hidden = secrets(headers, api, url)
-        self._server = self.server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, dict(self.names))
+        parameters = dict(self.names) | dict.fromkeys(msgspec.json.decode(options.extra_body), "extra_body")
+        self._server = self.server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, parameters)
         self._line = Line(url, self._server, headers, options.timeout)
         models = address(options.base_url, api.models, api.endings)[0] if api.models else None
         self.listing = None if key_variables(endpoint) else Listing(models, spec.name, headers)
@@ -118,7 +121,10 @@ class HttpModel(ABC, Generic[OptionsT]):
         """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
         read."""
         pictures = await self._pictures.of(messages)
-        reply = self._read(await self._line.post(msgspec.json.encode(self._body(messages, pictures))))
+        body = await self._line.post(msgspec.json.encode(self._body(messages, pictures)))
+        if not body.startswith(b"{") and (parts := pieces(body)):
+            body = msgspec.json.encode(self._joined(parts))
+        reply = self._read(body)
         if pictures and (changed := "; ".join(picture.changed for picture in pictures.values() if picture.changed)):
             return msgspec.structs.replace(reply, changed=changed)
         return reply
@@ -147,7 +153,16 @@ class HttpModel(ABC, Generic[OptionsT]):
         try:
             return decoder.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise TransientError(f"an answer that is no {kind} ({self._server.clean(str(error))})") from None
+            with suppress(msgspec.DecodeError, ValueError, RecursionError):
+                return decoder.decode(mended(body))
+            came = f"an answer that is no {kind} ({self._server.clean(str(error))})"
+            is_object = isinstance(error, msgspec.ValidationError) and body.lstrip().startswith(b"{")
+            raise (self._server.error_within(body, came) if is_object else TransientError(came)) from None
+
+    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """One answer out of the pieces in which a server may send it though it was not asked to; one without a reason
+        to end where they break off."""
+        raise TransientError("an answer in pieces")
 
     def _unfinished(self, reason: str) -> TransientError:
         """What an answer without a text is, whose reason to end is none with which one is complete."""
@@ -176,6 +191,7 @@ class Line:
         self._url, self._server, self._headers, self._timeout = url, server, headers, timeout
         self._connect_seconds = min(CONNECT_SECONDS, timeout)
         self._proxy = proxy_for(url)
+        self._via = self._proxy and self._proxy.url
         self._first: ClientSession | None = None
         self._further: ClientSession | None = None
         self._pages = 0
@@ -187,13 +203,14 @@ class Line:
         data = io.BytesIO(body) if len(body) > LONGEST_RAW_BODY else body
         session = self._further or self._opened()
         try:
-            async with session.post(self._url, data=data, proxy=self._proxy, allow_redirects=False) as response:
+            async with session.post(self._url, data=data, proxy=self._via, allow_redirects=False) as response:
                 answer = await _read(response)
         except aiohttp.ClientHttpProxyError as error:
             raise self._proxy_error(error.status) from None
+        except aiohttp.ClientSSLError as error:
+            raise self._untrusted(error) from None
         except aiohttp.ClientConnectorError as error:
-            may_pass = not isinstance(error, aiohttp.ClientSSLError)
-            raise self._unreachable(error.strerror or str(error), may_pass=may_pass) from None
+            raise self._unreachable(error.strerror or str(error), error.host) from None
         except aiohttp.ConnectionTimeoutError:
             raise self._unreachable(f"no connection within {self._connect_seconds:g} s") from None
         except TimeoutError:
@@ -201,9 +218,9 @@ class Line:
         except (aiohttp.ClientError, ConnectionError) as error:
             says = self._server.clean(str(error) or type(error).__name__)
             raise TransientError(f"the connection broke ({says})") from None
-        if response.status != 200:
+        if not 200 <= response.status < 300:
             raise self._server.error(response.status, response.headers, answer)
-        if "json" not in response.headers.get("Content-Type", "").lower():
+        if "json" not in response.headers.get("Content-Type", "").lower() and not holds_answer(answer):
             raise self._no_json(response.content_type)
         self._pages = -1
         return answer
@@ -222,7 +239,9 @@ class Line:
 
             trace = TraceConfig()
             trace.on_connection_create_end.append(self._connected)
-            self._first = self._session(TCPConnector(limit=0), trace_configs=[trace])
+            secure = "https" in (self._url.scheme, self._via and self._via.scheme)
+            connector = TCPConnector(limit=0, ssl=certificates() if secure else True)
+            self._first = self._session(connector, trace_configs=[trace])
         return self._first
 
     def _session(self, connector: BaseConnector | None, **settings: Any) -> ClientSession:
@@ -238,19 +257,32 @@ class Line:
         self._further = self._further or self._session(session.connector, connector_owner=False)
 
     def _proxy_error(self, status: int) -> Exception:
-        from yarl import URL
-
-        proxy = URL(self._proxy or "")
-        told = f"the proxy {proxy.host}:{proxy.port} answered HTTP {status}"
+        told = f"the proxy {self._proxy} answered HTTP {status}"
         if status in PASSING or status >= 500:
-            return TransientError(told)
-        return ModelError(f"{told}: mend {self._url.scheme}_proxy")
+            return TransientError(told, gone=status in GONE)
+        return RefusedError(f"{told}: mend {self._proxy and self._proxy.variable}")
 
-    def _unreachable(self, reason: str, *, may_pass: bool = True) -> Exception:
+    def _unreachable(self, reason: str, host: str | None = None) -> Exception:
         reason = self._server.clean(reason)
-        if self._further and may_pass:
-            return TransientError(f"no connection ({reason})")
+        proxy = self._proxy if self._proxy and host in (self._proxy.url.host, None) else None
+        if self._further:
+            return TransientError(f"no connection{f' to the proxy {proxy}' if proxy else ''} ({reason})", gone=True)
+        if proxy:
+            mend = f"mend {proxy.variable}, or name {self._url.host} in no_proxy"
+            return ModelError(f"cannot reach {self._server.endpoint} by the proxy {proxy} ({reason}): {mend}")
         return ModelError(f"cannot reach {self._server.endpoint} ({reason}): start the server or mend base_url")
+
+    def _untrusted(self, error: ClientSSLError) -> Exception:
+        certificate: Any = getattr(error, "certificate_error", None)
+        way = f", reached by the proxy {self._proxy}," if self._proxy else ""
+        if certificate is None:
+            reason = self._server.clean(error.strerror or str(error))
+            return RefusedError(f"cannot speak TLS with {self._server.endpoint}{way} ({reason}): mend base_url")
+        reason = self._server.clean(getattr(certificate, "verify_message", "") or str(certificate))
+        return RefusedError(
+            f"the certificate of {self._server.endpoint}{way} fails the check against {checked_against()} ({reason}):"
+            " put the file of who signed it into $SSL_CERT_FILE, or mend base_url"
+        )
 
     def _no_json(self, content_type: str) -> Exception:
         came = f"an answer of type {self._server.clean(content_type)}, not JSON"

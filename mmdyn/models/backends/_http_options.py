@@ -1,4 +1,4 @@
-"""What is settled before the first request to a model's HTTP API: options, address, headers and proxy."""
+"""What is settled before the first request to a model's HTTP API: options, address and headers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json, digest
+from mmdyn.models.backends._http_transport import proxy_for
 from mmdyn.models.backends._secrets import SECRET
 from mmdyn.models.model import Spec, read_options
 
@@ -158,18 +159,11 @@ def secrets(headers: Mapping[str, str], api: Api, url: URL) -> tuple[str, ...]:
     values += [value.rpartition(" ")[2] for value in values]
     values += [pair.partition("=")[2] for pair in url.raw_query_string.split("&")]
     values += [form for value in url.query.values() for form in (value, quote(value, safe=""))]
-    userinfo = (proxy_for(url) or "").partition("://")[2].rpartition("@")[0]
+    proxy = proxy_for(url)
+    userinfo = proxy.url.raw_authority.rpartition("@")[0] if proxy else ""
     password = userinfo.partition(":")[2]
     values += [userinfo, password, unquote(password)]
     return tuple(sorted({value for value in values if len(value) >= SHORTEST_SECRET}, key=len, reverse=True))
-
-
-def proxy_for(url: URL) -> str | None:
-    """The proxy that the environment names for an address (http_proxy, https_proxy, no_proxy)."""
-    from urllib.request import getproxies, proxy_bypass
-
-    proxy = None if proxy_bypass(url.host or "") else getproxies().get(url.scheme)
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
 
 
 def with_extra_body(parameters: dict[str, Json], options: HttpOptions, api: Api) -> dict[str, Json]:
@@ -178,6 +172,12 @@ def with_extra_body(parameters: dict[str, Json], options: HttpOptions, api: Api)
     for key in api.reserved:
         if key in extra:
             raise UserError(f"extra_body sets {key!r}, which belongs to the requests themselves: leave it out")
+    inner = extra.get("generationConfig")
+    for name, asked in {**extra, **(inner if isinstance(inner, dict) else {})}.items():
+        if name in ("n", "candidateCount") and asked not in (1, None):
+            raise UserError(
+                f"extra_body asks for {name}={asked} answers, and one is read: give --epochs {asked} instead"
+            )
     return _merged(parameters, extra)
 
 

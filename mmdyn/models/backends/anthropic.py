@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -24,6 +24,8 @@ _FINISH = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "refusal",
+    "tool_use": "tool_calls",
+    "pause_turn": "length",
 }
 """Stop reasons in the words of the other backends; with these an empty text is what the model had to say."""
 
@@ -45,8 +47,8 @@ class _Block(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    type: str
-    content: list[_Block] = []
+    type: str = ""
+    content: str | list[_Block] = []
     stop_reason: str | None = None
     usage: object = None
     model: object = None
@@ -99,14 +101,32 @@ class Anthropic(HttpModel[_Options]):
         said: list[Json] = [{"role": turn.role, "content": _content(turn, pictures)} for turn in turns]
         return {"model": self._server.model, **apart, "messages": said, **self._sent}
 
+    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        whole: dict[str, Any] = {"type": "message", "stop_reason": "broken_off"}
+        blocks, usage = dict[int, dict[str, Any]](), dict[str, Any]()
+        for part in parts:
+            if part.get("type") == "error":
+                return part
+            told = part.get("message") or part.get("delta") or part.get("content_block") or {}
+            usage |= told.get("usage") or part.get("usage") or {}
+            if "index" in part:
+                block = blocks.setdefault(part["index"], {"type": "text", "text": "", "thinking": ""})
+                block["type"] = told.get("type", "text").removesuffix("_delta")
+                for name in ("text", "thinking"):
+                    block[name] += told.get(name, "")
+            whole["stop_reason"] = told.get("stop_reason", whole["stop_reason"])
+        done = whole["stop_reason"] != "broken_off"
+        return {**whole, "content": list(blocks.values()) if done else [], "usage": usage}
+
     def _read(self, body: bytes) -> Reply:
         """The text blocks as the text, the thinking blocks as the reasoning; an error in a message's place is what
         Server.error makes of it."""
         answer = self._decoded(_DECODER, body, "message")
-        if answer.type == "error":
-            raise self._server.error(502, {}, body)
-        text = "".join(block.text for block in answer.content if block.type == "text")
-        reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking")
+        if answer.type != "message" and not answer.content:
+            raise self._server.error_within(body, "an answer without content")
+        blocks = [_Block("text", answer.content)] if isinstance(answer.content, str) else answer.content
+        text = "".join(block.text for block in blocks if block.type == "text")
+        reasoning = "\n".join(block.thinking for block in blocks if block.type == "thinking")
         reason = answer.stop_reason or ""
         if not text and reason not in _FINISH:
             raise self._unfinished(reason)

@@ -28,7 +28,8 @@ class Completions(OpenAI):
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec)
-        self._sent.setdefault("max_tokens", TOKENS)
+        if "max_completion_tokens" not in self._sent:
+            self._sent.setdefault("max_tokens", TOKENS)
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """One request. Raises TransientError, RejectedError, ModelError."""

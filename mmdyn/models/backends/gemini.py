@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -14,7 +14,7 @@ from mmdyn.models.backends._http_options import Api, HttpOptions
 from mmdyn.models.backends._pictures import SentPicture
 from mmdyn.models.backends._replies import consistent, count, name_of
 from mmdyn.models.message import ImagePart, Message
-from mmdyn.models.model import Spec, TransientError
+from mmdyn.models.model import Spec
 from mmdyn.record import Reply, Usage
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
@@ -64,7 +64,6 @@ class _Answer(Struct, frozen=True, rename="camel"):
     prompt_feedback: _Feedback = _Feedback()
     usage_metadata: object = None
     model_version: object = None
-    error: object = None
 
 
 _DECODER = msgspec.json.Decoder(_Answer)
@@ -109,17 +108,27 @@ class Gemini(HttpModel[_Options]):
         ]
         return {**apart, "contents": said, **self._sent}
 
+    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        if not any("candidates" in part for part in parts):
+            return parts[-1]
+        whole, said, reason = dict[str, Any](), list[Any](), ""
+        for part in parts:
+            whole |= part
+            for one in part.get("candidates", ())[:1]:
+                said += one.get("content", {}).get("parts", [])
+                reason = one.get("finishReason", reason)
+        content = {"parts": said if reason else []}
+        return {**whole, "candidates": [{"content": content, "finishReason": reason}]}
+
     def _read(self, body: bytes) -> Reply:
         """The first candidate: its parts as the text, its thoughts as the reasoning. What the server declined has the
         finish reason `refusal: …`; an error in an answer's place is what Server.error makes of it."""
         answer = self._decoded(_DECODER, body, "answer of the API")
-        if answer.error and not answer.candidates:
-            raise self._server.error(502, {}, body)
         usage = _usage(answer.usage_metadata)
         if answer.prompt_feedback.block_reason:
             return Reply("", f"refusal: {self._server.clean(answer.prompt_feedback.block_reason)}", usage)
         if not answer.candidates:
-            raise TransientError("an answer without candidates")
+            raise self._server.error_within(body, "an answer without candidates")
         parts, reason = answer.candidates[0].content.parts, answer.candidates[0].finish_reason
         text = "".join(part.text for part in parts if not part.thought)
         reasoning = "\n".join(part.text for part in parts if part.thought)

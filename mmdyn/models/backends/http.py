@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from mmdyn.errors import ModelError, UserError
+from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.backends._http_model import HttpModel
@@ -18,7 +18,7 @@ from mmdyn.models.backends._pictures import SentPicture
 from mmdyn.models.backends._plain_request import plain_request
 from mmdyn.models.backends._replies import consistent, count
 from mmdyn.models.message import Message
-from mmdyn.models.model import Spec
+from mmdyn.models.model import RefusedError, Spec
 from mmdyn.record import Reply
 from mmdyn.text import split_thinking
 
@@ -41,7 +41,7 @@ _DECODER = msgspec.json.Decoder(_Answer)
 class _Endpoint(Server, frozen=True):
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
         if 300 <= status < 400 or status in (404, 405):
-            return ModelError(f"{self.endpoint} takes no questions (HTTP {status}): mend the address")
+            return RefusedError(f"{self.endpoint} takes no questions (HTTP {status}): mend the address")
         return super().error(status, headers, body)
 
 

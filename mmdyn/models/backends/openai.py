@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +15,7 @@ from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.backends._replies import consistent, count, name_of
 from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Spec, TransientError
+from mmdyn.models.model import Spec
 from mmdyn.record import Reply, Usage
 from mmdyn.text import split_thinking
 
@@ -23,9 +23,10 @@ _PARAMETERS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "s
 _NAMES = dict(zip(_PARAMETERS, _PARAMETERS, strict=True))
 
 _COMPLETE = {"stop", "length", "content_filter", "eos", "end_turn", "stop_sequence", "max_tokens"}
+_COMPLETE |= {"tool_calls", "function_call"}
 """Finish reasons with which an empty text is what the model had to say."""
 
-_CUT_OFF = {"error", "abort"}
+_CUT_OFF = {"error", "abort", "broken_off"}
 """Finish reasons with which even a text is only a part of one."""
 
 
@@ -40,16 +41,16 @@ class _Options(HttpOptions, frozen=True, kw_only=True):
     think: Literal["split", "keep"] = "split"
 
 
-class _Piece(Struct, frozen=True):
-    type: str = "text"
-    text: str | None = None
+_TEXTS, _THOUGHTS = ("text", "output_text"), ("reasoning", "reasoning.text", "thinking", "thought")
+"""Types of a content's parts."""
 
 
 class _Message(Struct, frozen=True):
-    content: str | list[_Piece] | None = None
+    content: object = None
     refusal: str | None = None
     reasoning_content: object = None
     reasoning: object = None
+    tool_calls: object = None
 
 
 class _Token(Struct, frozen=True):
@@ -65,12 +66,12 @@ class _Choice(Struct, frozen=True):
     text: str | None = None
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
+    error: object = None
 
 
 class _Completion(Struct, frozen=True):
     choices: list[_Choice] | None = None
     usage: object = None
-    error: object = None
     model: object = None
     system_fingerprint: object = None
 
@@ -105,6 +106,8 @@ class OpenAI(HttpModel[_Options]):
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec, _Options)
+        if {"max_tokens", "max_completion_tokens"} <= self._sent.keys():
+            raise UserError("max_tokens and max_completion_tokens are one limit by two names: leave out one of them")
         if self._options.think == "keep":
             self.identity["think"] = "keep"
 
@@ -121,6 +124,17 @@ class OpenAI(HttpModel[_Options]):
             turns.insert(0, {"role": "system", "content": self._options.system})
         return {"model": self._server.model, "messages": turns, **self._sent}
 
+    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """The pieces' first choices as one; a `delta` holds what a whole answer has in its `message`."""
+        choice: dict[str, Any] = {"finish_reason": "" if any("done" in part for part in parts) else "broken_off"}
+        usage = None
+        for part in parts:
+            for one in (part.get("choices") or ())[:1]:
+                _append(choice, {**one, "message": one.get("message") or one.get("delta") or {}})
+            usage = part.get("usage") or usage
+        failed = [part for part in parts if "error" in part or not ({"choices", "done"} & part.keys())]
+        return failed[0] if failed else {"choices": [choice], "usage": usage}
+
     def _read(self, body: bytes) -> Reply:
         """The first choice. An error in a completion's place is what Server.error makes of it.
 
@@ -131,22 +145,21 @@ class OpenAI(HttpModel[_Options]):
         reply's reasoning.
         """
         completion = self._decoded(_DECODER, body, "completion")
-        if completion.error and not completion.choices:
-            raise self._server.error(_status(completion.error), {}, body)
         if not completion.choices:
-            raise TransientError("an answer without choices")
+            raise self._server.error_within(body, "an answer without choices")
         choice = completion.choices[0]
+        if choice.error:
+            raise self._server.error_within(msgspec.json.encode({"error": choice.error}), "an answer with an error")
         message, finish = choice.message, choice.finish_reason or ""
         content = message.content or choice.text or ""
-        text = content if isinstance(content, str) else "".join(piece.text or "" for piece in content)
+        text, thoughts = _texts(content, _TEXTS), _texts(content, _THOUGHTS)
         thought, text = ("", text) if self._options.think == "keep" else split_thinking(text)
-        if not text and message.refusal:
-            text, finish = message.refusal, "refusal"
-        if finish in _CUT_OFF or not (text or finish in _COMPLETE):
+        if not text and (refusal := message.refusal or _texts(content, ("refusal",))):
+            text, finish = refusal, "refusal"
+        if finish in _CUT_OFF or not (text or finish in _COMPLETE or message.tool_calls):
             raise self._unfinished(finish)
         field = message.reasoning_content if isinstance(message.reasoning_content, str) else message.reasoning
-        if isinstance(field, str) and field:
-            thought = f"{field}\n{thought}" if thought else field
+        thought = "\n".join(filter(None, (field if isinstance(field, str) else "", thoughts, thought)))
         logprobs = _logprobs(choice.logprobs) if choice.logprobs else ()
         return Reply(
             text,
@@ -172,6 +185,18 @@ def _content(message: Message, pictures: Mapping[str, SentPicture]) -> Json:
     ]
 
 
+def _append(whole: dict[str, Any], piece: dict[str, Any]) -> None:
+    """Add a piece to what came before it: texts and lists go on, reasons and roles stand for themselves."""
+    for name, value in piece.items():
+        before: Any = whole.get(name)
+        if isinstance(value, dict):
+            _append(whole.setdefault(name, {}), value)
+        elif type(value) is type(before) and isinstance(value, str | list) and name not in ("role", "finish_reason"):
+            whole[name] = before + value
+        else:
+            whole[name] = value
+
+
 def _usage(given: object) -> Usage:
     return consistent(
         count(given, "prompt_tokens"),
@@ -188,6 +213,13 @@ def _logprobs(given: _Logprobs) -> tuple[float, ...]:
     return tuple(token.logprob for token in given.content or () if token.logprob is not None)
 
 
-def _status(error: object) -> int:
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 502
+def _texts(content: object, types: tuple[str, ...]) -> str:
+    """The texts of a content's parts of some types. A text alone is a part of type text, and so is one that names no
+    type."""
+    if isinstance(content, str):
+        return content if "text" in types else ""
+    if isinstance(content, list):
+        return "".join([_texts(part, types) for part in content])
+    if not isinstance(content, dict) or (kind := content.get("type", "text")) not in types:
+        return ""
+    return _texts(content.get("text") or content.get(kind), _TEXTS)
