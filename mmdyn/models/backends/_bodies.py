@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 _BOM = b"\xef\xbb\xbf"
+_GROWING = {"content", "text", "thinking", "reasoning", "reasoning_content", "refusal"}
+"""Texts that a stream goes on with; all others are told again whole."""
 
 
 def holds_answer(body: bytes) -> bool:
@@ -16,17 +18,33 @@ def holds_answer(body: bytes) -> bool:
     return body.removeprefix(_BOM).lstrip().startswith((b"{", b"[", b"data:", b"event:", b"id:", b":"))
 
 
-def pieces(body: bytes) -> list[dict[str, Any]]:
-    """The objects of a stream of events or of a list, and where it says that it is done; none where it is neither."""
+def joined(body: bytes) -> dict[str, Any]:
+    """One object out of a stream of events, or of a list, in which an answer comes in pieces; an error among them
+    stands alone. Empty where the body is neither."""
     text = body.removeprefix(_BOM).lstrip()
     lines = [text] if text.startswith(b"[") else text.splitlines()
-    events = [line.removeprefix(b"data:").strip() for line in lines if line.startswith((b"[", b"data:"))]
-    found = list[Any]()
-    for event in events:
-        with suppress(ValueError, RecursionError):
+    whole = dict[str, Any]()
+    for event in [line.removeprefix(b"data:").strip() for line in lines if line.startswith((b"[", b"data:"))]:
+        with suppress(ValueError, AttributeError, RecursionError):
             value = {"done": True} if event == b"[DONE]" else msgspec.json.decode(mended(event))
-            found += value if isinstance(value, list) else [value]
-    return [part for part in found if isinstance(part, dict)]
+            for piece in value if isinstance(value, list) else [value]:
+                begun = piece.get("message")
+                _append(whole, {**begun, **piece} if isinstance(begun, dict) else piece)
+    return {"error": whole["error"]} if "error" in whole else whole
+
+
+def _append(whole: dict[str, Any], piece: dict[str, Any]) -> None:
+    """Add a piece to what came before it: texts grow, lists go on, and the first of several answers counts."""
+    for name, value in piece.items():
+        before: Any = whole.get(name)
+        if name in ("choices", "candidates") and value and before:
+            _append(before[0], value[0])
+        elif isinstance(value, dict) and isinstance(before, dict):
+            _append(before, value)
+        elif type(value) is type(before) and (isinstance(value, list) or name in _GROWING):
+            whole[name] = before + value
+        else:
+            whole[name] = value
 
 
 def mended(body: bytes) -> bytes:

@@ -23,27 +23,6 @@ LONGEST_SEARCHED = 5000
 TOO_MANY, BAD_REQUEST = {429, 529}, {400, 413, 422}
 GONE = {502, 503, 521, 522, 523}
 """Statuses with which a gateway says that it finds no server."""
-_TELLING = (
-    "error",
-    "errors",
-    "message",
-    "detail",
-    "msg",
-    "error_msg",
-    "error_message",
-    "errmsg",
-    "base_resp",
-    "status_msg",
-)
-_CODES = ("code", "type", "status", "error_code", "errcode", "status_code")
-_WITHIN = {
-    429: "rate.?limit|too.?many|throttl|exhausted",
-    529: "overload",
-    401: "auth|api.?key|permission|forbidden",
-    404: "not.?found|not.?exist",
-    400: "invalid|bad.?request|unsupported|unprocess|inspection|filter|safety|sensitive",
-}
-"""The statuses that codes stand for in an error that comes with status 200."""
 
 
 class Meaning(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,6 +41,8 @@ class Meanings(Struct, frozen=True):
 
     meaning: list[Meaning]
     bad_request: dict[str, list[str]]
+    names: dict[str, list[str]]
+    within: dict[int, list[str]]
 
 
 @cache
@@ -247,7 +228,7 @@ def _message(body: bytes) -> _Said:
             codes += _codes(found)
             if isinstance(loc := found.get("loc"), list):
                 where = ".".join(map(str, loc[1:] if loc[:1] == ["body"] else loc))
-            found = next((found[name] for name in _TELLING if found.get(name)), "")
+            found = next((found[name] for name in meanings().names["says"] if found.get(name)), "")
     says = found[:LONGEST_SEARCHED] if isinstance(found, str) else ""
     return _Said(says, " ".join(dict.fromkeys(codes)), where)
 
@@ -256,11 +237,12 @@ def _status_within(codes: str) -> int:
     """The status that codes stand for; 500, which may pass, where that is not known."""
     if found := re.search(r"\b[45]\d\d\b", codes):
         return int(found[0])
-    return next((status for status, words in _WITHIN.items() if _found([words], codes)), 500)
+    return next((status for status, words in meanings().within.items() if _found(words, codes)), 500)
 
 
 def _codes(found: Mapping[str, Any]) -> Iterator[str]:
-    yield from (str(found[name]) for name in _CODES if type(found.get(name)) in (str, int) and found[name])
+    names = meanings().names["codes"]
+    yield from (str(found[name]) for name in names if type(found.get(name)) in (str, int) and found[name])
     for detail in found.get("details") or ():
         violations = detail.get("violations") if isinstance(detail, dict) else None
         for violation in violations if isinstance(violations, list) else ():

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.keys import Json
-from mmdyn.models.backends._bodies import holds_answer, mended, pieces
+from mmdyn.models.backends._bodies import holds_answer, joined, mended
 from mmdyn.models.backends._http_errors import GONE, Server
 from mmdyn.models.backends._http_options import (
     Api,
@@ -122,9 +122,10 @@ class HttpModel(ABC, Generic[OptionsT]):
         read."""
         pictures = await self._pictures.of(messages)
         body = await self._line.post(msgspec.json.encode(self._body(messages, pictures)))
-        if not body.startswith(b"{") and (parts := pieces(body)):
-            body = msgspec.json.encode(self._joined(parts))
-        reply = self._read(body)
+        whole = {} if body.startswith(b"{") else joined(body)
+        reply = self._read(msgspec.json.encode(whole) if whole else body)
+        if whole and not reply.finish_reason and "done" not in whole:
+            raise self._unfinished("")
         if pictures and (changed := "; ".join(picture.changed for picture in pictures.values() if picture.changed)):
             return msgspec.structs.replace(reply, changed=changed)
         return reply
@@ -158,11 +159,6 @@ class HttpModel(ABC, Generic[OptionsT]):
             came = f"an answer that is no {kind} ({self._server.clean(str(error))})"
             is_object = isinstance(error, msgspec.ValidationError) and body.lstrip().startswith(b"{")
             raise (self._server.error_within(body, came) if is_object else TransientError(came)) from None
-
-    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """One answer out of the pieces in which a server may send it though it was not asked to; one without a reason
-        to end where they break off."""
-        raise TransientError("an answer in pieces")
 
     def _unfinished(self, reason: str) -> TransientError:
         """What an answer without a text is, whose reason to end is none with which one is complete."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
@@ -46,10 +46,19 @@ class _Block(Struct, frozen=True):
     thinking: str = ""
 
 
+class _Delta(Struct, frozen=True):
+    text: str = ""
+    thinking: str = ""
+    stop_reason: str | None = None
+
+
 class _Answer(Struct, frozen=True):
+    """A message, or the events of one put together, which has its texts and reason in `delta`."""
+
     type: str = ""
     content: str | list[_Block] = []
     stop_reason: str | None = None
+    delta: _Delta = _Delta()
     usage: object = None
     model: object = None
 
@@ -101,33 +110,17 @@ class Anthropic(HttpModel[_Options]):
         said: list[Json] = [{"role": turn.role, "content": _content(turn, pictures)} for turn in turns]
         return {"model": self._server.model, **apart, "messages": said, **self._sent}
 
-    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        whole: dict[str, Any] = {"type": "message", "stop_reason": "broken_off"}
-        blocks, usage = dict[int, dict[str, Any]](), dict[str, Any]()
-        for part in parts:
-            if part.get("type") == "error":
-                return part
-            told = part.get("message") or part.get("delta") or part.get("content_block") or {}
-            usage |= told.get("usage") or part.get("usage") or {}
-            if "index" in part:
-                block = blocks.setdefault(part["index"], {"type": "text", "text": "", "thinking": ""})
-                block["type"] = told.get("type", "text").removesuffix("_delta")
-                for name in ("text", "thinking"):
-                    block[name] += told.get(name, "")
-            whole["stop_reason"] = told.get("stop_reason", whole["stop_reason"])
-        done = whole["stop_reason"] != "broken_off"
-        return {**whole, "content": list(blocks.values()) if done else [], "usage": usage}
-
     def _read(self, body: bytes) -> Reply:
         """The text blocks as the text, the thinking blocks as the reasoning; an error in a message's place is what
         Server.error makes of it."""
         answer = self._decoded(_DECODER, body, "message")
-        if answer.type != "message" and not answer.content:
+        delta, blocks = answer.delta, answer.content
+        if answer.type != "message" and not blocks and delta == _Delta():
             raise self._server.error_within(body, "an answer without content")
-        blocks = [_Block("text", answer.content)] if isinstance(answer.content, str) else answer.content
-        text = "".join(block.text for block in blocks if block.type == "text")
-        reasoning = "\n".join(block.thinking for block in blocks if block.type == "thinking")
-        reason = answer.stop_reason or ""
+        blocks = [_Block("text", blocks)] if isinstance(blocks, str) else blocks
+        text = "".join(block.text for block in blocks if block.type == "text") or delta.text
+        reasoning = "\n".join(block.thinking for block in blocks if block.type == "thinking") or delta.thinking
+        reason = answer.stop_reason or delta.stop_reason or ""
         if not text and reason not in _FINISH:
             raise self._unfinished(reason)
         usage, model = _usage(answer.usage), name_of(answer.model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
@@ -107,18 +107,6 @@ class Gemini(HttpModel[_Options]):
             {"role": "model" if turn.role == "assistant" else "user", "parts": _parts(turn, pictures)} for turn in turns
         ]
         return {**apart, "contents": said, **self._sent}
-
-    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        if not any("candidates" in part for part in parts):
-            return parts[-1]
-        whole, said, reason = dict[str, Any](), list[Any](), ""
-        for part in parts:
-            whole |= part
-            for one in part.get("candidates", ())[:1]:
-                said += one.get("content", {}).get("parts", [])
-                reason = one.get("finishReason", reason)
-        content = {"parts": said if reason else []}
-        return {**whole, "candidates": [{"content": content, "finishReason": reason}]}
 
     def _read(self, body: bytes) -> Reply:
         """The first candidate: its parts as the text, its thoughts as the reasoning. What the server declined has the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -26,7 +26,7 @@ _COMPLETE = {"stop", "length", "content_filter", "eos", "end_turn", "stop_sequen
 _COMPLETE |= {"tool_calls", "function_call"}
 """Finish reasons with which an empty text is what the model had to say."""
 
-_CUT_OFF = {"error", "abort", "broken_off"}
+_CUT_OFF = {"error", "abort"}
 """Finish reasons with which even a text is only a part of one."""
 
 
@@ -63,6 +63,7 @@ class _Logprobs(Struct, frozen=True):
 
 class _Choice(Struct, frozen=True):
     message: _Message = _Message()
+    delta: _Message = _Message()
     text: str | None = None
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
@@ -124,17 +125,6 @@ class OpenAI(HttpModel[_Options]):
             turns.insert(0, {"role": "system", "content": self._options.system})
         return {"model": self._server.model, "messages": turns, **self._sent}
 
-    def _joined(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """The pieces' first choices as one; a `delta` holds what a whole answer has in its `message`."""
-        choice: dict[str, Any] = {"finish_reason": "" if any("done" in part for part in parts) else "broken_off"}
-        usage = None
-        for part in parts:
-            for one in (part.get("choices") or ())[:1]:
-                _append(choice, {**one, "message": one.get("message") or one.get("delta") or {}})
-            usage = part.get("usage") or usage
-        failed = [part for part in parts if "error" in part or not ({"choices", "done"} & part.keys())]
-        return failed[0] if failed else {"choices": [choice], "usage": usage}
-
     def _read(self, body: bytes) -> Reply:
         """The first choice. An error in a completion's place is what Server.error makes of it.
 
@@ -150,7 +140,8 @@ class OpenAI(HttpModel[_Options]):
         choice = completion.choices[0]
         if choice.error:
             raise self._server.error_within(msgspec.json.encode({"error": choice.error}), "an answer with an error")
-        message, finish = choice.message, choice.finish_reason or ""
+        message = choice.message if choice.message != _Message() else choice.delta
+        finish = choice.finish_reason or ""
         content = message.content or choice.text or ""
         text, thoughts = _texts(content, _TEXTS), _texts(content, _THOUGHTS)
         thought, text = ("", text) if self._options.think == "keep" else split_thinking(text)
@@ -183,18 +174,6 @@ def _content(message: Message, pictures: Mapping[str, SentPicture]) -> Json:
         else {"type": "image_url", "image_url": {"url": pictures[part.digest].url}}
         for part in parts
     ]
-
-
-def _append(whole: dict[str, Any], piece: dict[str, Any]) -> None:
-    """Add a piece to what came before it: texts and lists go on, reasons and roles stand for themselves."""
-    for name, value in piece.items():
-        before: Any = whole.get(name)
-        if isinstance(value, dict):
-            _append(whole.setdefault(name, {}), value)
-        elif type(value) is type(before) and isinstance(value, str | list) and name not in ("role", "finish_reason"):
-            whole[name] = before + value
-        else:
-            whole[name] = value
 
 
 def _usage(given: object) -> Usage:
