@@ -28,12 +28,17 @@ def texts(count: int) -> list[tuple[Message, ...]]:
 
 @asynccontextmanager
 async def asking(
-    model: str, *, concurrency: int = 8, max_tries: int = 6, backoff: float = 0.02, cache: Caches | None = None
+    model: str,
+    *,
+    concurrency: int = 8,
+    max_tries: int = 6,
+    backoff: float = 0.02,
+    patience: float = 120,
+    cache: Caches | None = None,
 ) -> AsyncIterator[Asker]:
     """An asker in a hurry, closed at the end."""
-    asker = Asker(
-        open_model(model), concurrency=concurrency, caches=cache, retry=Retry(max_tries=max_tries, backoff=backoff)
-    )
+    retry = Retry(max_tries=max_tries, backoff=backoff, patience=patience)
+    asker = Asker(open_model(model), concurrency=concurrency, caches=cache, retry=retry)
     try:
         yield asker
     finally:

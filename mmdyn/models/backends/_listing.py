@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.keys import Json
-from mmdyn.models.backends._http_options import proxy_for
+from mmdyn.models.backends._http_transport import certificates, proxy_for
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -55,11 +55,13 @@ class Listing:
         if self._url is None:
             return
         url, self._url, body = self._url, None, bytearray()
-        timeout = aiohttp.ClientTimeout(total=SECONDS)
+        proxy, timeout = proxy_for(url), aiohttp.ClientTimeout(total=SECONDS)
+        secure = "https" in (url.scheme, proxy and proxy.url.scheme)
+        connector = aiohttp.TCPConnector(ssl=certificates() if secure else True)
         try:
             async with (
-                aiohttp.ClientSession(timeout=timeout, headers=self._headers) as session,
-                session.get(url, proxy=proxy_for(url), allow_redirects=False) as response,
+                aiohttp.ClientSession(connector=connector, timeout=timeout, headers=self._headers) as session,
+                session.get(url, proxy=proxy and proxy.url, allow_redirects=False) as response,
             ):
                 async for piece in response.content.iter_any():
                     body += piece
