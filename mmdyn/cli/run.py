@@ -34,9 +34,14 @@ class _RunCommand(Command):
 @click.argument("config")
 @click.argument("overrides", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--allow-programs", is_flag=True, help="Start programs and Python files that CONFIG names as models.")
+@click.option(
+    "--allow-secrets", is_flag=True, help="Send variables and files that are not beside CONFIG where it says."
+)
 @dry_run_option
 @quiet_option
-def command(config: str, overrides: tuple[str, ...], allow_programs: bool, dry_run: bool, quiet: bool) -> None:
+def command(
+    config: str, overrides: tuple[str, ...], allow_programs: bool, allow_secrets: bool, dry_run: bool, quiet: bool
+) -> None:
     """Carry out a config file, or a shipped one by its name (`mmdyn list configs`), with changes on top: keys as below,
     and numbers from 0 for entries of a list.
 
@@ -47,7 +52,8 @@ def command(config: str, overrides: tuple[str, ...], allow_programs: bool, dry_r
     from mmdyn.run import estimate_config, read_config, run_config
 
     more = ["execution.quiet=true"] * quiet
-    wanted = read_config(find_config(Path(config)), [*overrides, *more], allow_programs=allow_programs)
+    allowed = {"allow_programs": allow_programs, "allow_secrets": allow_secrets}
+    wanted = read_config(find_config(Path(config)), [*overrides, *more], **allowed)
     if dry_run:
         print_estimate(lambda: estimate_config(wanted))
     else:

@@ -141,7 +141,9 @@ class Model(Protocol):
     """A model that can be asked. One public class a file under models/backends, constructed with its Spec.
 
     One that starts a program or code of the user's has a tuple `starts` too: the options that name it, "" for the
-    model's own name (`refuse_programs`). One whose identity says how it was typed has a class method `typed` too,
+    model's own name (`refuse_programs`). One that sends variables of the environment has a class method
+    `without_secrets` too: for the Spec of a MODEL out of a file the text as which it may be asked, and what is to be
+    told of that, or UserError (foreign.py). One whose identity says how it was typed has a class method `typed` too,
     which gives the MODEL for a label and an identity, and whether that is all of it (`typed_model`). One whose name
     does not tell which weights answer, as its server is no vendor's own, has a `listing` too (`Listing`).
     """
@@ -213,7 +215,9 @@ def typed_model(label: str, backend: str, name: str, given: Mapping[str, Json]) 
     words = {option: _typed_value(value) for option, value in given.items()}
     words |= {"label": label} if label != f"{backend}:{name}" else {}
     options = {option: text for option, text in words.items() if _is_read_back(option, text)}
-    return ",".join([f"{backend}:{name}", *(f"{option}={text}" for option, text in options.items())]), options == words
+    plain = name if _PARTS.split(name) == [name] else "NAME"  # or else it would be read as options
+    text = ",".join([f"{backend}:{plain}", *(f"{option}={text}" for option, text in options.items())])
+    return text, options == words and plain == name
 
 
 def _typed_value(value: Json) -> str:

@@ -23,13 +23,14 @@ from mmdyn.run.evaluate import checked, evaluate
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job
+from mmdyn.run.foreign_config import guarded, refuse_cluster
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.scoring_config import ScoringConfig, needed_judges
 from mmdyn.run.set_request import Requested, SetRequest, plain_sets
 from mmdyn.sample import from_dict
 from mmdyn.scoring import Scorer
 from mmdyn.tables import check_breakdown
-from mmdyn.work import Ranks, RunFolder
+from mmdyn.work import Ranks, RunFolder, user_settings
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,11 +84,14 @@ MOVED = {
 """Where keys are now that stood beside `sets` and are fields of no section."""
 
 
-def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bool = False) -> Config:
+def read_config(
+    file: Path, overrides: Iterable[str] = (), *, allow_programs: bool = False, allow_secrets: bool = False
+) -> Config:
     """Read a YAML file, with `key=value` overrides on top (`limits.n=20`; values are YAML too).
 
-    Raises InputError for a file that cannot be read, or that names programs or commands unless `allow_programs`,
-    UserError for an override that is none.
+    Raises InputError for a file that cannot be read, or that names programs or commands unless `allow_programs`, or
+    that would send secrets unless `allow_secrets` or the user's settings say so; UserError for an override that is
+    none.
     """
     values = _mapping(file)
     written = set(_texts(values))
@@ -95,6 +99,9 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
         _override(values, override)
     if not allow_programs:
         refuse_programs([text for text in _texts(values) if text in written], file)
+    allow_secrets = allow_secrets or user_settings().allows(file)
+    if not allow_secrets:
+        values = guarded(values, written, file)
     for key in values:
         if key not in Config.__struct_fields__ and (place := _place_of(key)):
             raise InputError(file, None, f"the key {key!r} has its place in a section now: write {place}")
@@ -111,6 +118,8 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
                 _request(config, given, given.path).job(_job(config)).scoring.check()
             except ValueError as error:
                 raise InputError(file, None, f"sets.{number}: {error}") from None
+    if not allow_secrets:
+        refuse_cluster(config.execution.cluster, written, file)
     setup = getattr(config.execution.cluster, "setup", "")
     if setup and not allow_programs and any(setup in text for text in written):
         raise InputError(file, None, "the executor's setup runs commands: read it, then give --allow-programs")

@@ -150,12 +150,15 @@ def _plain(name: str) -> str:
 
 
 def _typed(entry: ModelEntry) -> tuple[str, bool]:
-    """The MODEL as it is typed, and whether that is all of it; the label where run.json does not say more."""
+    """The MODEL as it is typed, and whether that is all of it; where run.json does not say more the label, if it names
+    no other model."""
+    backend = str(entry.identity.get("backend"))
     try:
-        typed = getattr(load("models", str(entry.identity.get("backend"))), "typed", None)
+        typed = getattr(load("models", backend), "typed", None)
     except PluginError:  # it is of a package that is not installed here
         typed = None
-    found: tuple[str, bool] = typed(entry.label, entry.identity) if typed else (entry.label, False)
+    label = entry.label if re.fullmatch(rf"{re.escape(backend)}:[^,]*|[^,:]*", entry.label) else f"{backend}:NAME"
+    found: tuple[str, bool] = typed(entry.label, entry.identity) if typed else (label, False)
     return found
 
 

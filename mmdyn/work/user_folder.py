@@ -1,9 +1,42 @@
-"""Where a user's programs keep what outlives a run: replies, encoded prompts, calibrations of judges."""
+"""Where a user's programs keep what outlives a run (replies, encoded prompts, calibrations of judges), and what is
+settled for all runs."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.errors import unreadable
+
+
+class UserSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """settings.toml in the user's folder of settings.
+
+    allow_secrets: configs, and folders of such, to which --allow-secrets need not be said.
+    """
+
+    allow_secrets: list[str] = []
+
+    def allows(self, config: Path) -> bool:
+        """Whether a config may send secrets: by where it lies, whatever leads there."""
+        places = [(Path.home() / Path(place).expanduser()).resolve() for place in self.allow_secrets]
+        return any(config.resolve().is_relative_to(place) for place in places)
+
+
+def user_settings() -> UserSettings:
+    """What the user has settled. Raises UserError."""
+    from platformdirs import user_config_path
+
+    file = user_config_path("mmdyn", appauthor=False) / "settings.toml"
+    try:
+        return msgspec.toml.decode(file.read_bytes(), type=UserSettings)
+    except FileNotFoundError:
+        return UserSettings()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise unreadable(file, error, 'write allow_secrets = ["FOLDER"]') from None
 
 
 def user_cache() -> Path:

@@ -52,11 +52,18 @@ async def test_it_is_sent_the_question_and_its_pictures(tmp_path: Path):
 
 async def test_a_text_is_enough_and_a_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TEAM_KEY", "geheim-0123")
-    with endpoint(lambda body, headers: (200, {"text": f"<think>so</think>{headers['Authorization']}"})) as url:
+    came = list[str]()
+
+    def say(body: dict[str, Any], headers: dict[str, str]) -> tuple[int, Any]:
+        came.append(headers["Authorization"])
+        return 200, {"text": "<think>so</think>A"}
+
+    with endpoint(say) as url:
         model = open_model(f"http:{url},api_key_env=TEAM_KEY")
         reply = await model.ask(user())
         await model.close()
-    assert (reply.text, reply.reasoning, reply.usage) == ("Bearer geheim-0123", "so", Usage())
+    assert came == ["Bearer geheim-0123"]
+    assert (reply.text, reply.reasoning, reply.usage) == ("A", "so", Usage())
     assert model.label == f"http:{url}" and "geheim" not in canonical(model.identity).decode()
 
 

@@ -20,6 +20,7 @@ from mmdyn.models.backends._secrets import clean
 from mmdyn.models.model import PASSING, RefusedError, RejectedError, TransientError
 
 LONGEST_SEARCHED = 5000
+KEPT_BACK = "none was sent, as a file names the server: type the MODEL, or give --allow-secrets"
 TOO_MANY, BAD_REQUEST = {429, 529}, {400, 413, 422}
 GONE = {502, 503, 521, 522, 523}
 """Statuses with which a gateway says that it finds no server."""
@@ -52,7 +53,8 @@ def meanings() -> Meanings:
 
 
 class Server(Struct, frozen=True):
-    """What the sentences name: the endpoint without credentials, the model, and the variable that should hold a key.
+    """What the sentences name: the endpoint without credentials, the model, and the variable that should hold a key (""
+    where none is to be sent).
 
     `sent` says what credential goes with each request ("" for none); `secrets` are cut out of whatever the server says.
     `models` is where the models are listed, after the endpoint. `parameters`: the options by the names that are sent.
@@ -117,12 +119,13 @@ class Server(Struct, frozen=True):
         return within and (not meaning.words or _found(meaning.words, searched))
 
     def _sentence(self, template: str, heard: str, headers: Mapping[str, str]) -> str:
+        no_key = f"${self.key_env} holds none" if self.key_env else KEPT_BACK
         return template.format(
             endpoint=self.endpoint,
             model=self.model,
             models=f"{self.endpoint}{self.models}",
-            key_env=self.key_env,
-            credential=self.sent or f"a request without a key (${self.key_env} holds none)",
+            mend_key=f"put it into ${self.key_env}" if self.key_env else KEPT_BACK,
+            credential=self.sent or f"a request without a key ({no_key})",
             target=self.clean(headers.get("Location", "")),
             heard=heard,
         )

@@ -8,6 +8,7 @@ APIs here is one request, which has not changed in years.
 from __future__ import annotations
 
 import io
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,17 +28,22 @@ from mmdyn.models.backends._http_options import (
     address,
     credentials,
     deployment,
+    keys,
     read_http_options,
     secrets,
+    valued,
     with_extra_body,
+    without_secrets,
 )
 from mmdyn.models.backends._http_transport import certificates, checked_against, proxy_for
 from mmdyn.models.backends._listing import Listing
 from mmdyn.models.backends._pictures import Pictures, SentPicture
+from mmdyn.models.foreign import may_receive
 from mmdyn.models.message import Message
 from mmdyn.models.model import PASSING, ModelLimits, RefusedError, Spec, TransientError, typed_model
 from mmdyn.models.vendors import key_variables
 from mmdyn.record import Reply
+from mmdyn.work import LOG
 
 if TYPE_CHECKING:
     from aiohttp import BaseConnector, ClientResponse, ClientSession, ClientSSLError
@@ -68,16 +74,18 @@ class HttpModel(ABC, Generic[OptionsT]):
     server: ClassVar[type[Server]] = Server
 
     def __init__(self, spec: Spec, kind: type[OptionsT]) -> None:
-        api = self.api
-        self._options, given = read_http_options(spec, kind)
-        options = self._options
+        api, spec = self.api, self._placed(spec)
+        self._options, written = read_http_options(spec, kind)
+        options, given = self._options, valued(written)
         url, endpoint = address(options.base_url, api.path.replace("{model}", spec.name), api.endings)
         headers, sent = credentials(spec, options, api, given)
         plain = {name: getattr(options, option) for name, option in self.names.items()}
         self._sent = with_extra_body(self._parameters({k: v for k, v in plain.items() if v is not None}), options, api)
         hidden = secrets(headers, api, url)
+        key_env = options.api_key_env or ""
         parameters = dict(self.names) | dict.fromkeys(msgspec.json.decode(options.extra_body), "extra_body")
-        self._server = self.server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, parameters)
+        self._server = self.server(endpoint, spec.name, key_env, sent, hidden, api.models, parameters)
+        self._keys, self._repeats = keys(headers, written), False
         self._line = Line(url, self._server, headers, options.timeout)
         models = address(options.base_url, api.models, api.endings)[0] if api.models else None
         self.listing = None if key_variables(endpoint) else Listing(models, spec.name, headers)
@@ -98,6 +106,16 @@ class HttpModel(ABC, Generic[OptionsT]):
         self.identity |= deployment(url, given)
 
     @classmethod
+    def without_secrets(cls, spec: Spec) -> tuple[str, str]:
+        """As `Model` says. Raises UserError."""
+        return without_secrets(cls._placed(spec), cls.api, type(cls.defaults))
+
+    @classmethod
+    def _placed(cls, spec: Spec) -> Spec:
+        """The Spec with its address as the option base_url, where it gives any. Raises UserError."""
+        return spec
+
+    @classmethod
     def typed(cls, label: str, identity: Mapping[str, Any]) -> tuple[str, bool]:
         """The MODEL with the options that are none of the defaults; what of a body no option stands for is its
         extra_body. Of headers and of an address's query no more than a digest is known."""
@@ -114,6 +132,9 @@ class HttpModel(ABC, Generic[OptionsT]):
         options |= {"think": identity["think"]} if "think" in identity else {}
         given = {name: value for name, value in options.items() if value != getattr(cls.defaults, name)}
         given |= {"extra_body": rest} if rest else {}
+        server = identity["endpoint"] if cls.defaults.base_url else identity["model"]
+        if not may_receive(server, cls.defaults.api_key_env or ""):
+            given["api_key_env"] = None  # the run may be somebody else's, and so may the server
         text, whole = typed_model(label, identity["backend"], identity["model"], given)
         return text, whole and not {"query", "headers"} & identity.keys()
 
@@ -121,9 +142,9 @@ class HttpModel(ABC, Generic[OptionsT]):
         """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
         read."""
         pictures = await self._pictures.of(messages)
-        body = await self._line.post(msgspec.json.encode(self._body(messages, pictures)))
-        whole = {} if body.startswith(b"{") else joined(body)
-        reply = self._read(msgspec.json.encode(whole) if whole else body)
+        answer = await self._line.post(msgspec.json.encode(self._body(messages, pictures)))
+        whole = {} if answer.startswith(b"{") else joined(answer)
+        reply = self._read(self._without_keys(msgspec.json.encode(whole) if whole else answer))
         if whole and not reply.finish_reason and "done" not in whole:
             raise self._unfinished("")
         if pictures and (changed := "; ".join(picture.changed for picture in pictures.values() if picture.changed)):
@@ -163,6 +184,19 @@ class HttpModel(ABC, Generic[OptionsT]):
     def _unfinished(self, reason: str) -> TransientError:
         """What an answer without a text is, whose reason to end is none with which one is complete."""
         return TransientError(f"an empty or unfinished answer (finish reason {self._server.clean(reason) or 'none'})")
+
+    def _without_keys(self, answer: bytes) -> bytes:
+        """An answer's body with nothing in the place of a key that was sent; the user is told of a server that repeats
+        one."""
+        for key in self._keys:
+            if key in answer:
+                answer = answer.replace(key, b"***")
+                if not self._repeats:
+                    self._repeats = True
+                    told = f"the server at {self._server.endpoint} repeats the key that it is sent: *** stands for it"
+                    LOG.warning(told)
+                    print(told, file=sys.stderr)
+        return answer
 
     def _turns(self, messages: tuple[Message, ...]) -> tuple[str, list[Message]]:
         """The system messages as one text, or the option where there are none, and the others, for APIs that take them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import msgspec
@@ -14,21 +14,24 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models.backends._http_transport import proxy_for
 from mmdyn.models.backends._secrets import SECRET
+from mmdyn.models.foreign import ALLOW, may_receive
 from mmdyn.models.model import Spec, read_options
+from mmdyn.models.vendors import key_variables
 
 if TYPE_CHECKING:
     from yarl import URL
 
 Count = Annotated[int, Meta(ge=1)]
-SHORTEST_SECRET = 6
-"""Characters of a value that is cut out of what is shown; a shorter one would take other words with it."""
+SHORTEST_SECRET, SHORTEST_KEY = 6, 16
+"""Characters of a value that is cut out of what is shown, and of a key that is out of a reply; a shorter one would take
+other words with it."""
 
 
 class HttpOptions(Struct, frozen=True, kw_only=True):
     """The options that every HTTP backend takes; `none` leaves a parameter to the server.
 
-    base_url: where the API is, with its query, if it has one. api_key_env: the environment variable that holds the key;
-        a server of one's own (base_url given) needs none. A key is never written anywhere.
+    base_url: where the API is, with its query, if it has one. api_key_env: the environment variable that holds the key,
+        `none` to send none; a server of one's own (base_url given) needs none. A key is never written anywhere.
     header.NAME=VALUE, or headers=JSON: more headers; a value `$NAME` is read from the environment.
     label: how reports name the model; `backend:NAME` by default.
     timeout: seconds for one try, after which it is cut off and asked again.
@@ -41,7 +44,7 @@ class HttpOptions(Struct, frozen=True, kw_only=True):
     """
 
     base_url: str = ""
-    api_key_env: str = ""
+    api_key_env: str | None = None
     label: str = ""
     timeout: Annotated[float, Meta(gt=0)] = 300.0
     concurrency: Count | None = None
@@ -78,12 +81,37 @@ OptionsT = TypeVar("OptionsT", bound=HttpOptions)
 
 
 def read_http_options(spec: Spec, kind: type[OptionsT]) -> tuple[OptionsT, dict[str, str]]:
-    """A Spec's options, and the headers among them, a value `$NAME` replaced by the variable's. Raises UserError."""
+    """A Spec's options, and the headers among them as they are written. Raises UserError."""
     extra = {key.removeprefix("header."): value for key, value in spec.options.items() if key.startswith("header.")}
     plain = {key: value for key, value in spec.options.items() if not key.startswith("header.")}
     options = read_options(spec, kind, plain)
-    given = {**_json_object("headers", options.headers, dict[str, str], "of strings"), **extra}
-    return options, {name: _value(name, value) for name, value in given.items()}
+    variable = options.api_key_env
+    if variable is not None and not re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII):  # perhaps the key itself
+        raise UserError("api_key_env is not the name of a variable: put the key into one, and give api_key_env=NAME")
+    return options, {**_json_object("headers", options.headers, dict[str, str], "of strings"), **extra}
+
+
+def valued(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers with the variable's value for `$NAME`. Raises UserError."""
+    return {name: _value(name, value) for name, value in headers.items()}
+
+
+def without_secrets(spec: Spec, api: Api, kind: type[HttpOptions]) -> tuple[str, str]:
+    """A MODEL out of a file as `Model` says."""
+    options, headers = read_http_options(spec, kind)
+    url, endpoint = address(options.base_url, "", api.endings)
+    implied, who = options.api_key_env, f"{spec.backend}:{spec.name}"
+    named = [value[1:] for value in headers.values() if value.startswith("$")]
+    if implied is not None and "api_key_env" in spec.options:
+        named.append(implied)
+    for variable in named:
+        if not may_receive(str(url), variable):
+            raise UserError(f"the model {who} would send ${variable} to {endpoint}: {ALLOW}")
+    if implied is None or may_receive(str(url), implied):
+        return spec.text, ""
+    own = f", and api_key_env={known[0]} what is that host's own" if (known := key_variables(str(url))) else ""
+    told = f"no key is sent to {endpoint} for {who}, as a file names it: --allow-secrets sends ${implied}{own}"
+    return f"{spec.text},api_key_env=none", told if os.environ.get(implied) else ""
 
 
 def address(base_url: str, path: str, endings: tuple[str, ...]) -> tuple[URL, str]:
@@ -125,16 +153,13 @@ def deployment(url: URL, headers: Mapping[str, str]) -> dict[str, Json]:
 def credentials(spec: Spec, options: HttpOptions, api: Api, given: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """The headers of every request, and what credential is among them in words ("" for none).
 
-    Raises UserError for a key that cannot be sent or a variable that cannot be one, ModelError where one is needed and
-    its variable is not set.
+    Raises UserError for a key that cannot be sent, ModelError where one is needed and its variable is not set.
     """
     headers = {**api.headers, **given}
     sent = f"the headers {', '.join(given)}" if given else ""
     variable = options.api_key_env
-    if not re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII):  # perhaps the key itself, so that it is not shown
-        raise UserError("api_key_env is not the name of a variable: put the key into one, and give api_key_env=NAME")
-    key = os.environ.get(variable, "").strip()
-    own_server = "base_url" in spec.options and variable == type(options)().api_key_env
+    key = "" if variable is None else os.environ.get(variable, "").strip()
+    own_server = variable is None or ("base_url" in spec.options and variable == type(options)().api_key_env)
     if key and not any(name.lower() in ("authorization", api.key_header.lower()) for name in given):
         if not (key.isascii() and key.isprintable()):
             raise UserError(f"${variable} holds characters that no key has: set it anew")
@@ -149,21 +174,42 @@ def credentials(spec: Spec, options: HttpOptions, api: Api, given: Mapping[str, 
 
 
 def secrets(headers: Mapping[str, str], api: Api, url: URL) -> tuple[str, ...]:
-    """What must never be shown, the longest first: the headers' values, the key without its `Bearer`, the values of the
-    address's query, and the name and password of the proxy; both of these also as they are written in an address.
+    """What must never be shown, the longest first: the headers' values, the values of the address's query, and the name
+    and password of the proxy; both of these also as they are written in an address.
     """
     from urllib.parse import quote, unquote
 
     open_to_all = {"Content-Type", *api.headers}
     values = [value for name, value in headers.items() if name not in open_to_all]
-    values += [value.rpartition(" ")[2] for value in values]
     values += [pair.partition("=")[2] for pair in url.raw_query_string.split("&")]
     values += [form for value in url.query.values() for form in (value, quote(value, safe=""))]
     proxy = proxy_for(url)
     userinfo = proxy.url.raw_authority.rpartition("@")[0] if proxy else ""
     password = userinfo.partition(":")[2]
-    values += [userinfo, password, unquote(password)]
-    return tuple(sorted({value for value in values if len(value) >= SHORTEST_SECRET}, key=len, reverse=True))
+    return forms([*values, userinfo, password, unquote(password)], SHORTEST_SECRET)
+
+
+def keys(headers: Mapping[str, str], written: Mapping[str, str]) -> tuple[bytes, ...]:
+    """What no reply has a reason to hold: the values of headers that are credentials by their name or were `written` as
+    a variable's."""
+    held = [value for name, value in headers.items() if SECRET.search(name) or written.get(name, "").startswith("$")]
+    return tuple(form.encode() for form in forms(held, SHORTEST_KEY))
+
+
+def forms(values: Iterable[str], shortest: int) -> tuple[str, ...]:
+    """Every form in which a secret may come back, the longest first: as it is, without its `Bearer`, in base64."""
+    whole = {part for value in values for part in (value, value.rpartition(" ")[2]) if len(part) >= shortest}
+    return tuple(sorted({form for value in whole for form in (value, *_encoded(value))}, key=len, reverse=True))
+
+
+def _encoded(value: str) -> Iterator[str]:
+    """What a value becomes within base64, whatever stands before and behind it."""
+    from base64 import b64encode, urlsafe_b64encode
+
+    data = value.encode()
+    for before, mixed in enumerate((0, 2, 3)):
+        known = slice(mixed, (before + len(data)) * 8 // 6)
+        yield from {encode(bytes(before) + data).decode()[known] for encode in (b64encode, urlsafe_b64encode)}
 
 
 def with_extra_body(parameters: dict[str, Json], options: HttpOptions, api: Api) -> dict[str, Json]:

@@ -35,7 +35,7 @@ _NAMES = {name: name for name in ("temperature", "top_p", "max_tokens")} | {"thi
 
 class _Options(HttpOptions, frozen=True, kw_only=True):
     base_url: str = "https://api.anthropic.com"
-    api_key_env: str = "ANTHROPIC_API_KEY"
+    api_key_env: str | None = "ANTHROPIC_API_KEY"
     max_tokens: Count | None = 4096
     thinking_budget: Annotated[int, Meta(ge=1024)] | None = None
 

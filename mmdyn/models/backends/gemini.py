@@ -36,7 +36,7 @@ _NAMES = {
 
 class _Options(HttpOptions, frozen=True, kw_only=True):
     base_url: str = "https://generativelanguage.googleapis.com"
-    api_key_env: str = "GEMINI_API_KEY"
+    api_key_env: str | None = "GEMINI_API_KEY"
     seed: int | None = None
     thinking_budget: Annotated[int, Meta(ge=-1)] | None = None
 

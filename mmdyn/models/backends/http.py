@@ -24,7 +24,7 @@ from mmdyn.text import split_thinking
 
 
 class _Options(HttpOptions, frozen=True, kw_only=True):
-    api_key_env: str = "MMDYN_HTTP_KEY"
+    api_key_env: str | None = "MMDYN_HTTP_KEY"
     temperature: Annotated[float, Meta(ge=0)] | None = None
 
 
@@ -60,10 +60,13 @@ class Http(HttpModel[_Options]):
     server = _Endpoint
 
     def __init__(self, spec: Spec) -> None:
+        super().__init__(spec, _Options)
+
+    @classmethod
+    def _placed(cls, spec: Spec) -> Spec:
         if "base_url" in spec.options:
             raise UserError("an http: model has its address in its name: write http:URL without base_url")
-        named = replace(spec, name=spec.name.partition("?")[0], options={**spec.options, "base_url": spec.name})
-        super().__init__(named, _Options)
+        return replace(spec, name=spec.name.partition("?")[0], options={**spec.options, "base_url": spec.name})
 
     def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, SentPicture]) -> dict[str, Json]:
         request, named = plain_request(messages, pictures)

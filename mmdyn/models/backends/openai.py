@@ -32,7 +32,7 @@ _CUT_OFF = {"error", "abort"}
 
 class _Options(HttpOptions, frozen=True, kw_only=True):
     base_url: str = "https://api.openai.com/v1"
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str | None = "OPENAI_API_KEY"
     max_completion_tokens: Count | None = None
     seed: int | None = None
     reasoning_effort: str | None = None

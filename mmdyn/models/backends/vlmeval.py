@@ -8,11 +8,14 @@ import weakref
 from collections.abc import Mapping
 from typing import ClassVar
 
+import msgspec
+
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
 from mmdyn.models.backends._vlmeval_options import VlmevalOptions, identified, parse, resolve
 from mmdyn.models.backends._vlmeval_place import WorkerNames, WorkerPlace, failed, refused
 from mmdyn.models.backends._vlmeval_process import Process, Told, WorkerGone
+from mmdyn.models.foreign import ALLOW
 from mmdyn.models.message import ImagePart, Message, TextPart
 from mmdyn.models.model import ModelLimits, RejectedError, Spec, TransientError
 from mmdyn.record import Reply, Usage
@@ -80,6 +83,14 @@ class Vlmeval:
         named: dict[str, Json] = {"backend": "vlmeval", "model": spec.name, "system": options.system}
         told = {"version": found["version"], "class": found["class"], "endpoint": identified(found["endpoint"])}
         self.identity = {**named, **told, "keywords": identified(drawn)}
+
+    @classmethod
+    def without_secrets(cls, spec: Spec) -> tuple[str, str]:
+        """As `Model` says: its worker has all variables, and any text may be an address. Raises UserError."""
+        for option, value in parse(spec)[1].items():
+            if b'"' in msgspec.json.encode(value):
+                raise UserError(f"vlmeval:{spec.name} with {option}= could send a key anywhere: {ALLOW}")
+        return spec.text, ""
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be

@@ -1,0 +1,58 @@
+"""What a MODEL may send that stands in a file, which somebody else may have written."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from pathlib import Path
+
+from mmdyn import plugins
+from mmdyn.errors import InputError, UserError
+from mmdyn.models.model import Spec
+from mmdyn.models.vendors import key_variables
+
+ALLOW = "read it, then give --allow-secrets"
+
+
+def without_secrets(text: str, where: str | Path) -> tuple[str, str]:
+    """A text out of a file; where it is a MODEL, as one that sends no variable but a vendor's key to that vendor.
+
+    Whoever reads MODELs out of a file asks for them so. Those of this machine get whatever they name.
+
+    Args:
+        text: What the file holds.
+        where: The file.
+
+    Returns:
+        The text, with `api_key_env=none` where a key is kept back, and what the user is to be told of that.
+
+    Raises:
+        InputError: It names a variable for another server.
+    """
+    try:
+        spec = Spec.parse(text)
+        kind = plugins.load("models", spec.backend)
+    except UserError:
+        return text, ""
+    try:
+        kept: tuple[str, str] = kind.without_secrets(spec) if hasattr(kind, "without_secrets") else (text, "")
+    except UserError as error:
+        raise InputError(where, None, str(error)) from None
+    return kept
+
+
+def may_receive(address: str, variable: str) -> bool:
+    """Whether a server that a file names may get a variable: a vendor the key that it gave out, this machine any."""
+    from yarl import URL
+
+    try:
+        return variable in key_variables(address) or is_this_machine(URL(address).host or "")
+    except ValueError:
+        return False
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this machine by its name alone; no name server is asked."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
