@@ -34,9 +34,7 @@ class _RunCommand(Command):
 @click.argument("config")
 @click.argument("overrides", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--allow-programs", is_flag=True, help="Start programs and Python files that CONFIG names as models.")
-@click.option(
-    "--allow-secrets", is_flag=True, help="Send variables and files that are not beside CONFIG where it says."
-)
+@click.option("--allow-secrets", is_flag=True, help="Send variables and files of yours where CONFIG says.")
 @dry_run_option
 @quiet_option
 def command(
@@ -52,8 +50,8 @@ def command(
     from mmdyn.run import estimate_config, read_config, run_config
 
     more = ["execution.quiet=true"] * quiet
-    allowed = {"allow_programs": allow_programs, "allow_secrets": allow_secrets}
-    wanted = read_config(find_config(Path(config)), [*overrides, *more], **allowed)
+    file, changes = find_config(Path(config)), [*overrides, *more]
+    wanted = read_config(file, changes, allow_programs=allow_programs, allow_secrets=allow_secrets)
     if dry_run:
         print_estimate(lambda: estimate_config(wanted))
     else:

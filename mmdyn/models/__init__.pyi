@@ -42,6 +42,7 @@ from .message import (
     pictures_of as pictures_of,
 )
 from .model import (
+    PARTS as PARTS,
     Asks as Asks,
     Model as Model,
     RejectedError as RejectedError,

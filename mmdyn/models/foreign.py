@@ -42,17 +42,15 @@ def without_secrets(text: str, where: str | Path) -> tuple[str, str]:
 
 def may_receive(address: str, variable: str) -> bool:
     """Whether a server that a file names may get a variable: a vendor the key that it gave out, this machine any."""
+    return variable in key_variables(address) or is_this_machine(address)
+
+
+def is_this_machine(address: str) -> bool:
+    """Whether an address is of this machine by its name alone; no name server is asked."""
     from yarl import URL
 
     try:
-        return variable in key_variables(address) or is_this_machine(URL(address).host or "")
+        host = URL(address).host or ""
+        return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def is_this_machine(host: str) -> bool:
-    """Whether a host is this machine by its name alone; no name server is asked."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -16,7 +16,7 @@ from mmdyn.keys import Json
 from mmdyn.models.message import Message
 from mmdyn.record import Reply
 
-_PARTS = re.compile(r",(?=\s*[\w.-]+\s*=)")
+PARTS = re.compile(r",(?=\s*[\w.-]+\s*=)")
 """Between the parts of `name,option=value,…`; a value may hold commas."""
 
 _OBJECT = re.compile(r"[^:]*\.py:\s*[A-Za-z_]\w*\s*")
@@ -39,7 +39,7 @@ class Spec(Struct, frozen=True):
     def parse(text: str) -> Spec:
         """Read `backend:name,option=value,…`; a URL is an `http` model, FILE.py:CLASS a `python` one. Raises
         UserError."""
-        head, *pairs = _PARTS.split(text)
+        head, *pairs = PARTS.split(text)
         backend, _, name = f"{_plain_backend(head)}{head}".partition(":")
         if not (backend.strip() and name.strip()):
             raise UserError(f"the model {head!r} is not backend:name, such as openai:NAME or baseline:lexical")
@@ -215,7 +215,7 @@ def typed_model(label: str, backend: str, name: str, given: Mapping[str, Json]) 
     words = {option: _typed_value(value) for option, value in given.items()}
     words |= {"label": label} if label != f"{backend}:{name}" else {}
     options = {option: text for option, text in words.items() if _is_read_back(option, text)}
-    plain = name if _PARTS.split(name) == [name] else "NAME"  # or else it would be read as options
+    plain = name if PARTS.split(name) == [name] else "NAME"  # or else it would be read as options
     text = ",".join([f"{backend}:{plain}", *(f"{option}={text}" for option, text in options.items())])
     return text, options == words and plain == name
 
@@ -228,7 +228,7 @@ def _typed_value(value: Json) -> str:
 
 def _is_read_back(option: str, text: str) -> bool:
     """Whether a value can be typed: it may not end in what looks like a further option."""
-    return _options(_PARTS.split(f"{option}={text}"), "") == {option: text}
+    return _options(PARTS.split(f"{option}={text}"), "") == {option: text}
 
 
 def refuse_programs(texts: Iterable[str], where: str | Path) -> None:
@@ -304,7 +304,7 @@ def read_settings(given: str | S, kind: type[S], what: str = "") -> S:
     if not isinstance(given, str):
         return given
     what, known = what or f"--{kind.__name__.removesuffix('Config').lower()}", kind.__struct_fields__
-    parts = _PARTS.split(given) if given.strip() else []
+    parts = PARTS.split(given) if given.strip() else []
     if parts and "=" not in parts[0]:
         parts[0] = f"{known[0]}={parts[0]}"
     return read_options(Spec(given, what, "", _options(parts, what)), kind)

@@ -23,14 +23,14 @@ from mmdyn.run.evaluate import checked, evaluate
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job
-from mmdyn.run.foreign_config import guarded, refuse_cluster
+from mmdyn.run.foreign_config import guarded
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.scoring_config import ScoringConfig, needed_judges
 from mmdyn.run.set_request import Requested, SetRequest, plain_sets
 from mmdyn.sample import from_dict
 from mmdyn.scoring import Scorer
 from mmdyn.tables import check_breakdown
-from mmdyn.work import Ranks, RunFolder, user_settings
+from mmdyn.work import Ranks, RunFolder, allows_secrets
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,8 +99,7 @@ def read_config(
         _override(values, override)
     if not allow_programs:
         refuse_programs([text for text in _texts(values) if text in written], file)
-    allow_secrets = allow_secrets or user_settings().allows(file)
-    if not allow_secrets:
+    if not (allow_secrets or allows_secrets(file)):
         values = guarded(values, written, file)
     for key in values:
         if key not in Config.__struct_fields__ and (place := _place_of(key)):
@@ -118,8 +117,6 @@ def read_config(
                 _request(config, given, given.path).job(_job(config)).scoring.check()
             except ValueError as error:
                 raise InputError(file, None, f"sets.{number}: {error}") from None
-    if not allow_secrets:
-        refuse_cluster(config.execution.cluster, written, file)
     setup = getattr(config.execution.cluster, "setup", "")
     if setup and not allow_programs and any(setup in text for text in written):
         raise InputError(file, None, "the executor's setup runs commands: read it, then give --allow-programs")

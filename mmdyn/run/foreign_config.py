@@ -11,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from mmdyn import plugins
-from mmdyn.data import NAMED_SETS, is_set
+from mmdyn.data import is_set
 from mmdyn.errors import InputError
-from mmdyn.models import ALLOW, is_this_machine, without_secrets
-from mmdyn.work import RayConfig
-
-_SETTING = re.compile(r",(?=\s*[\w.-]+\s*=)")
+from mmdyn.models import ALLOW, PARTS, is_this_machine, without_secrets
 
 
 def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dict[str, Any]:
     """The values of a config whose texts that are `written` in the file send no secret; what was typed stays as it is.
 
-    Raises InputError for a MODEL that names a variable for somebody's server, and for a path that leads out of the
-    config's folder and the one in which the command is typed, or to a hidden file in them. A set folder may lie
-    anywhere.
+    Raises InputError for a MODEL that names a variable for somebody's server, for a Ray cluster on other machines, and
+    for a path that leads out of the config's folder and the one in which the command is typed, or to a hidden file in
+    them. A set folder may lie anywhere.
     """
     told, folders = dict[str, None](), (file.resolve().parent, Path.cwd().resolve())
 
@@ -35,10 +32,12 @@ def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dic
             return [guard(item, key) for item in value]
         if not isinstance(value, str) or value not in written:
             return value
-        for name in _paths(value, key) if key != "out" else ():
-            if _is_astray(name, folders):
-                where = "out of its folder and the one that you are in, or to a hidden file"
-                raise InputError(file, None, f"{key}: {name} leads {where}: {ALLOW}")
+        for path in _paths(value, key) if key != "out" else ():
+            if _is_astray(path, folders):
+                raise InputError(file, None, f"{key}: {path} is outside its folder and this one, or hidden: {ALLOW}")
+        for place in re.findall(r"[^\s,=]+:\d+", value) if key == "address" or value.startswith("ray,") else ():
+            if not is_this_machine(f"ray://{place}"):
+                raise InputError(file, None, f"the executor would hand the run to {place}: {ALLOW}")
         text, why = without_secrets(value, file)
         told.update({why: None} if why else {})
         return text
@@ -49,23 +48,12 @@ def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dic
     return values
 
 
-def refuse_cluster(cluster: object, written: Collection[str], file: Path) -> None:
-    """Raise InputError where a file names a Ray cluster on other machines, which would get the run's MODELs."""
-    address = cluster.address if isinstance(cluster, RayConfig) else ""
-    host = address.rpartition(":")[0]
-    if address not in ("", "auto", "local") and not is_this_machine(host) and any(address in text for text in written):
-        raise InputError(file, None, f"the executor would hand the run to {address}: {ALLOW}")
-
-
 def _paths(text: str, key: str) -> set[str]:
-    """What of a text may be the path of a file: all of it; without what stands before a colon in the name of a set; in
-    settings each value."""
-    backend, _, rest = text.partition(":")
-    if key == "benchmark" and text.startswith(NAMED_SETS):
-        return {text, _SETTING.split(rest)[0]}
-    if backend.strip() in plugins.names("models"):
-        return {text}
-    return {text, *(part.partition("=")[2] or part for part in _SETTING.split(text))}
+    """What of a text may be a path: all of it, a set's name behind `hf:`, each value of settings; a MODEL's options are
+    none."""
+    first, *more = PARTS.split(text.partition(":")[2] if key == "benchmark" else text)
+    values = [first] if text.partition(":")[0].strip() in plugins.names("models") else [first, *more]
+    return {text, *((value.partition("=")[2] or value).strip() for value in values)}
 
 
 def _is_astray(name: str, folders: Sequence[Path]) -> bool:

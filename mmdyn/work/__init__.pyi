@@ -59,4 +59,4 @@ from .store import (
     is_held as is_held,
     session_of as session_of,
 )
-from .user_folder import user_cache as user_cache, user_settings as user_settings
+from .user_folder import allows_secrets as allows_secrets, user_cache as user_cache

@@ -20,23 +20,19 @@ class UserSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     allow_secrets: list[str] = []
 
-    def allows(self, config: Path) -> bool:
-        """Whether a config may send secrets: by where it lies, whatever leads there."""
-        places = [(Path.home() / Path(place).expanduser()).resolve() for place in self.allow_secrets]
-        return any(config.resolve().is_relative_to(place) for place in places)
 
-
-def user_settings() -> UserSettings:
-    """What the user has settled. Raises UserError."""
+def allows_secrets(config: Path) -> bool:
+    """Whether the user's settings let a config send secrets, by where it lies, whatever leads there. Raises
+    InputError."""
     from platformdirs import user_config_path
 
     file = user_config_path("mmdyn", appauthor=False) / "settings.toml"
     try:
-        return msgspec.toml.decode(file.read_bytes(), type=UserSettings)
-    except FileNotFoundError:
-        return UserSettings()
-    except (OSError, ValueError, RuntimeError) as error:
+        settings = msgspec.toml.decode(file.read_bytes(), type=UserSettings) if file.exists() else UserSettings()
+    except (OSError, ValueError) as error:
         raise unreadable(file, error, 'write allow_secrets = ["FOLDER"]') from None
+    places = [(Path.home() / Path(place).expanduser()).resolve() for place in settings.allow_secrets]
+    return any(config.resolve().is_relative_to(place) for place in places)
 
 
 def user_cache() -> Path:

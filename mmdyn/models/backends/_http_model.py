@@ -12,6 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -28,10 +29,10 @@ from mmdyn.models.backends._http_options import (
     address,
     credentials,
     deployment,
+    header_value,
     keys,
     read_http_options,
     secrets,
-    valued,
     with_extra_body,
     without_secrets,
 )
@@ -43,7 +44,6 @@ from mmdyn.models.message import Message
 from mmdyn.models.model import PASSING, ModelLimits, RefusedError, Spec, TransientError, typed_model
 from mmdyn.models.vendors import key_variables
 from mmdyn.record import Reply
-from mmdyn.work import LOG
 
 if TYPE_CHECKING:
     from aiohttp import BaseConnector, ClientResponse, ClientSession, ClientSSLError
@@ -76,7 +76,7 @@ class HttpModel(ABC, Generic[OptionsT]):
     def __init__(self, spec: Spec, kind: type[OptionsT]) -> None:
         api, spec = self.api, self._placed(spec)
         self._options, written = read_http_options(spec, kind)
-        options, given = self._options, valued(written)
+        options, given = self._options, {name: header_value(name, value) for name, value in written.items()}
         url, endpoint = address(options.base_url, api.path.replace("{model}", spec.name), api.endings)
         headers, sent = credentials(spec, options, api, given)
         plain = {name: getattr(options, option) for name, option in self.names.items()}
@@ -85,7 +85,7 @@ class HttpModel(ABC, Generic[OptionsT]):
         key_env = options.api_key_env or ""
         parameters = dict(self.names) | dict.fromkeys(msgspec.json.decode(options.extra_body), "extra_body")
         self._server = self.server(endpoint, spec.name, key_env, sent, hidden, api.models, parameters)
-        self._keys, self._repeats = keys(headers, written), False
+        self._keys = keys(headers, written)
         self._line = Line(url, self._server, headers, options.timeout)
         models = address(options.base_url, api.models, api.endings)[0] if api.models else None
         self.listing = None if key_variables(endpoint) else Listing(models, spec.name, headers)
@@ -186,16 +186,12 @@ class HttpModel(ABC, Generic[OptionsT]):
         return TransientError(f"an empty or unfinished answer (finish reason {self._server.clean(reason) or 'none'})")
 
     def _without_keys(self, answer: bytes) -> bytes:
-        """An answer's body with nothing in the place of a key that was sent; the user is told of a server that repeats
+        """An answer's body with *** in the place of a key that was sent; the user is told of a server that repeats
         one."""
         for key in self._keys:
             if key in answer:
                 answer = answer.replace(key, b"***")
-                if not self._repeats:
-                    self._repeats = True
-                    told = f"the server at {self._server.endpoint} repeats the key that it is sent: *** stands for it"
-                    LOG.warning(told)
-                    print(told, file=sys.stderr)
+                _tell(f"the server at {self._server.endpoint} repeats the key that it is sent: *** stands for it")
         return answer
 
     def _turns(self, messages: tuple[Message, ...]) -> tuple[str, list[Message]]:
@@ -204,6 +200,12 @@ class HttpModel(ABC, Generic[OptionsT]):
         texts = [message.text for message in messages if message.role == "system"]
         system = "\n\n".join(texts) if texts else self._options.system or ""
         return system, [message for message in messages if message.role != "system"]
+
+
+@cache
+def _tell(text: str) -> None:
+    """Say something once."""
+    print(text, file=sys.stderr)
 
 
 def _is_typed(value: Json) -> bool:

@@ -91,11 +91,6 @@ def read_http_options(spec: Spec, kind: type[OptionsT]) -> tuple[OptionsT, dict[
     return options, {**_json_object("headers", options.headers, dict[str, str], "of strings"), **extra}
 
 
-def valued(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers with the variable's value for `$NAME`. Raises UserError."""
-    return {name: _value(name, value) for name, value in headers.items()}
-
-
 def without_secrets(spec: Spec, api: Api, kind: type[HttpOptions]) -> tuple[str, str]:
     """A MODEL out of a file as `Model` says."""
     options, headers = read_http_options(spec, kind)
@@ -248,7 +243,8 @@ def _json_object(option: str, text: str, kind: type[T], what: str) -> T:
         ) from None
 
 
-def _value(name: str, value: str) -> str:
+def header_value(name: str, value: str) -> str:
+    """What a header is sent with: a variable's value for `$NAME`. Raises UserError."""
     if value.startswith("$"):
         if value[1:] not in os.environ:
             raise UserError(f"the header {name} is to hold {value}, which is not set: set it")
