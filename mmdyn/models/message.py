@@ -10,7 +10,7 @@ from msgspec import Struct
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, digest, sha256
 
-NO_WEIGHING = "cannot weigh options: leave --style likelihood out, or ask an hf: or vllm: model"
+NO_WEIGHING = "cannot weigh options: leave --style likelihood out, or ask an hf:, vllm: or completions: model"
 """What is said of a model that does not (`weighs` is False)."""
 
 

@@ -11,9 +11,8 @@ from running import evaluated
 from serving import script, serve
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.errors import ModelError
 from mmdyn.keys import Json
-from mmdyn.models import ChoicesPart, Message, RejectedError, TextPart, TransientError, open_model
+from mmdyn.models import Message, RejectedError, TextPart, TransientError, open_model
 from mmdyn.record import Reply, Usage
 
 PAIRS = (*user("Question:\n\nWhich?"), Message("assistant", (TextPart("Answer:"),)))
@@ -54,8 +53,6 @@ async def test_what_it_cannot_do_is_told(tmp_path: Path) -> None:
         await asked(completion("", None))
     with pytest.raises(TransientError, match="without choices"):
         await asked({"choices": []})
-    with pytest.raises(ModelError, match="cannot weigh options"):
-        await asked(completion("B"), (*user("Which?"), Message("assistant", (ChoicesPart((" A",)),))))
 
 
 def test_it_is_another_model_than_a_chat() -> None:

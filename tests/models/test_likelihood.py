@@ -177,7 +177,7 @@ async def test_a_model_that_cannot_weigh_says_so(model: str) -> None:
     opened = open_model(model)
     with pytest.raises(ModelError) as error:
         await opened.ask(weighed("?"))
-    says = "this model cannot weigh options: leave --style likelihood out, or ask an hf: or vllm: model"
+    says = "this model cannot weigh options: leave --style likelihood out, or ask an hf:, vllm: or completions: model"
     assert str(error.value) == says
     await opened.close()
 

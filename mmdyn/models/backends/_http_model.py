@@ -220,7 +220,7 @@ class Line:
     """
 
     def __init__(self, url: URL, server: Server, headers: Mapping[str, str], timeout: float) -> None:
-        self._url, self._server, self._headers, self._timeout = url, server, headers, timeout
+        self.url, self._server, self._headers, self._timeout = url, server, headers, timeout
         self._connect_seconds = min(CONNECT_SECONDS, timeout)
         self._proxy = proxy_for(url)
         self._via = self._proxy and self._proxy.url
@@ -228,14 +228,15 @@ class Line:
         self._further: ClientSession | None = None
         self._pages = 0
 
-    async def post(self, body: bytes) -> bytes:
-        """The JSON that comes back. Raises TransientError, RejectedError, ModelError."""
+    async def post(self, body: bytes, url: URL | None = None) -> bytes:
+        """The JSON that comes back, from another address of the server if one is given. Raises TransientError,
+        RejectedError, ModelError."""
         import aiohttp
 
         data = io.BytesIO(body) if len(body) > LONGEST_RAW_BODY else body
         session = self._further or self._opened()
         try:
-            async with session.post(self._url, data=data, proxy=self._via, allow_redirects=False) as response:
+            async with session.post(url or self.url, data=data, proxy=self._via, allow_redirects=False) as response:
                 answer = await _read(response)
         except aiohttp.ClientHttpProxyError as error:
             raise self._proxy_error(error.status) from None
@@ -271,7 +272,7 @@ class Line:
 
             trace = TraceConfig()
             trace.on_connection_create_end.append(self._connected)
-            secure = "https" in (self._url.scheme, self._via and self._via.scheme)
+            secure = "https" in (self.url.scheme, self._via and self._via.scheme)
             connector = TCPConnector(limit=0, ssl=certificates() if secure else True)
             self._first = self._session(connector, trace_configs=[trace])
         return self._first
@@ -300,7 +301,7 @@ class Line:
         if self._further:
             return TransientError(f"no connection{f' to the proxy {proxy}' if proxy else ''} ({reason})", gone=True)
         if proxy:
-            mend = f"mend {proxy.variable}, or name {self._url.host} in no_proxy"
+            mend = f"mend {proxy.variable}, or name {self.url.host} in no_proxy"
             return ModelError(f"cannot reach {self._server.endpoint} by the proxy {proxy} ({reason}): {mend}")
         return ModelError(f"cannot reach {self._server.endpoint} ({reason}): start the server or mend base_url")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -139,26 +138,3 @@ def written(prompt: LocalPrompt, text: str, finish: str, read: int, tokens: int)
     reasoning, answer = split_thinking(text)
     text = (prompt.lead + answer).strip()
     return Reply(text, finish, Usage(read, tokens), reasoning=reasoning, changed=prompt.changed)
-
-
-def likeliest(prompt: LocalPrompt, sums: Sequence[float], lengths: Sequence[int], tokens: int) -> Reply:
-    """The reply for the likeliest of a prompt's choices.
-
-    A choice's score is the log-probability of its tokens given the prompt, divided by their number, so that long ones
-    are not at a disadvantage (as in Brown et al. 2020, "Language Models are Few-Shot Learners", section 2.4).
-
-    Args:
-        prompt: With its choices.
-        sums: The choices' log-probabilities, in nats.
-        lengths: Their lengths in tokens.
-        tokens: The length of the prompt.
-    """
-    means = [total / length for total, length in zip(sums, lengths, strict=True)]
-    return Reply(
-        text=(prompt.lead + prompt.choices[means.index(max(means))]).strip(),
-        finish_reason="likelihood",
-        usage=Usage(prompt_tokens=tokens),
-        logprobs=tuple(sums),
-        option_tokens=tuple(lengths),
-        changed=prompt.changed,
-    )

@@ -1,8 +1,10 @@
-"""What servers tell of replies: the tokens that they count, and what answered."""
+"""What servers tell of replies: the tokens that they count, and what answered; and the likeliest of choices."""
 
 from __future__ import annotations
 
-from mmdyn.record import Usage
+from collections.abc import Sequence
+
+from mmdyn.record import Reply, Usage
 
 MOST = 2**53
 """What no count of tokens reaches."""
@@ -37,3 +39,30 @@ def consistent(prompt: int, completion: int, reasoning: int, cached: int, total:
 def name_of(told: object) -> str:
     """What a server says that a reply is of, such as its `model`; empty where that is no name."""
     return told[:LONGEST_NAME] if isinstance(told, str) else ""
+
+
+def likeliest(
+    lead: str, choices: Sequence[str], sums: Sequence[float], lengths: Sequence[int], usage: Usage, changed: str = ""
+) -> Reply:
+    """The reply for the likeliest of the choices with which an answer may go on.
+
+    A choice's score is the log-probability of its tokens given the prompt, divided by their number, so that long ones
+    are not at a disadvantage (as in Brown et al. 2020, "Language Models are Few-Shot Learners", section 2.4).
+
+    Args:
+        lead: What the answer begins with.
+        choices: What it may go on with.
+        sums: The choices' log-probabilities, in nats.
+        lengths: Their lengths in tokens.
+        usage: What was read and written.
+        changed: What of the request was changed.
+    """
+    means = [total / length for total, length in zip(sums, lengths, strict=True)]
+    return Reply(
+        text=(lead + choices[means.index(max(means))]).strip(),
+        finish_reason="likelihood",
+        usage=usage,
+        logprobs=tuple(sums),
+        option_tokens=tuple(lengths),
+        changed=changed,
+    )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
 from msgspec.structs import replace
 
 from mmdyn.keys import Json
-from mmdyn.models.backends._pictures import SentPicture
+from mmdyn.models.backends._pictures import SentPicture, image_parts
+from mmdyn.models.backends._weighing import Weigher
 from mmdyn.models.backends.openai import OpenAI
-from mmdyn.models.message import Message, TextPart
+from mmdyn.models.message import Message, choices
 from mmdyn.models.model import RejectedError, Spec
 from mmdyn.record import Reply
 
@@ -17,29 +19,45 @@ TOKENS = 1024
 
 
 class Completions(OpenAI):
-    """A model behind POST {base_url}/completions (vLLM, SGLang, llama.cpp); base_url ends in `/v1` on most servers.
+    """A model behind POST {base_url}/completions (vLLM, SGLang, TGI, llama.cpp); base_url ends in `/v1` on most.
 
     Text only. The prompt is the messages' texts, a blank line between them; with a last one of the assistant's the
-    reply begins. Options: those of OpenAI; without max_tokens 1,024 are asked for, because servers stop after a few.
+    reply begins. Options can be weighed (`ChoicesPart`) where the server tells log-probabilities (`Weigher`). Options:
+    those of OpenAI; without max_tokens 1,024 are asked for, because servers stop after a few.
     extra_body={"stop":["\\n\\nQuestion:"]} has a server end where the model would go on with a question of its own.
     """
 
+    weighs = True
     api = replace(OpenAI.api, path="/completions", endings=("/completions",), reserved=("model", "prompt", "stream"))
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec)
         if "max_completion_tokens" not in self._sent:
             self._sent.setdefault("max_tokens", TOKENS)
+        extra = {name: value for name, value in self._sent.items() if name not in self.names}
+        where = f"{self._server.model!r} at {self._server.endpoint}"
+        self._weigher = Weigher(self._post, {"model": self._server.model, **extra}, where)
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One request. Raises TransientError, RejectedError, ModelError."""
-        reply = await super().ask(messages)
+        """One request, or several where options are weighed. Raises TransientError, RejectedError, ModelError."""
         begun = messages[-1].text if messages[-1].role == "assistant" else ""
+        if texts := choices(messages):
+            return await self._weigher.weigh(self._prompt(messages), begun, texts)
+        reply = await super().ask(messages)
         return replace(reply, text=(begun + reply.text).strip())
 
     def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, SentPicture]) -> dict[str, Json]:
-        if pictures:
+        return {"model": self._server.model, "prompt": self._prompt(messages), **self._sent}
+
+    def _prompt(self, messages: tuple[Message, ...]) -> str:
+        if image_parts(messages):
             raise RejectedError("the question has a picture, and a model that completes texts reads none")
         system, turns = self._turns(messages)
-        texts = ["".join(part.text for part in turn.shown if isinstance(part, TextPart)) for turn in turns]
-        return {"model": self._server.model, "prompt": "\n\n".join([system] * bool(system) + texts), **self._sent}
+        return "\n\n".join([system] * bool(system) + [turn.text for turn in turns])
+
+    async def _post(self, body: dict[str, Json], path: str) -> bytes:
+        url = self._line.url
+        if path:
+            root = url.path.removesuffix(self.api.path).removesuffix("/v1")
+            url = url.with_path(root + path, keep_query=True)
+        return await self._line.post(msgspec.json.encode(body), url)

@@ -13,10 +13,11 @@ from mmdyn.keys import stream
 from mmdyn.models.backends._continuations import log_likelihoods
 from mmdyn.models.backends._local_backend import Key, LocalBackend, LocalEngine, LocalOptions, LocalRequest, Wanted
 from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
-from mmdyn.models.backends._local_prompt import LocalPrompt, Refused, continuation_ids, ends_texts, likeliest, written
+from mmdyn.models.backends._local_prompt import LocalPrompt, Refused, continuation_ids, ends_texts, written
+from mmdyn.models.backends._replies import likeliest
 from mmdyn.models.device import USED, free_memory, need, ranks_here
 from mmdyn.models.model import Spec, read_options
-from mmdyn.record import Reply
+from mmdyn.record import Reply, Usage
 from mmdyn.text import estimate_tokens
 
 PIXELS_A_TOKEN = 784
@@ -182,7 +183,7 @@ class _Engine:
                 **self._put(inputs), custom_generate=log_likelihoods, continuations=found, use_cache=most > 1
             )
         return [
-            likeliest(prompt, each, [len(ids) for ids in choices], length)
+            likeliest(prompt.lead, prompt.choices, each, [len(ids) for ids in choices], Usage(length), prompt.changed)
             for prompt, each, choices, length in zip(prompts, sums, found, lengths, strict=True)
         ]
 

@@ -14,10 +14,11 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import digest
 from mmdyn.models.backends._local_backend import Count, LocalBackend, LocalEngine, LocalOptions, Wanted
 from mmdyn.models.backends._local_checkpoint import load_processor, read_json
-from mmdyn.models.backends._local_prompt import LocalPrompt, continuation_ids, ends_texts, likeliest, written
+from mmdyn.models.backends._local_prompt import LocalPrompt, continuation_ids, ends_texts, written
+from mmdyn.models.backends._replies import likeliest
 from mmdyn.models.device import own_cards, ranks_here, visible_cards
 from mmdyn.models.model import Spec, read_options
-from mmdyn.record import Reply
+from mmdyn.record import Reply, Usage
 
 
 class _Options(LocalOptions, frozen=True):
@@ -118,7 +119,8 @@ class _Engine:
             outputs = [next(made) for _ in each]
             lengths = [len(ids) for ids in each]
             sums = [_sum(output, ids) for output, ids in zip(outputs, each, strict=True)]
-            replies.append(likeliest(prompt, sums, lengths, len(outputs[0].prompt_token_ids) - lengths[0]))
+            read = Usage(len(outputs[0].prompt_token_ids) - lengths[0])
+            replies.append(likeliest(prompt.lead, prompt.choices, sums, lengths, read, prompt.changed))
         return replies
 
     def _put(self, prompt: LocalPrompt, more: tuple[int, ...] = ()) -> dict[str, Any]:
