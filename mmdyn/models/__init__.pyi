@@ -48,6 +48,7 @@ from .model import (
     RejectedError as RejectedError,
     Spec as Spec,
     TransientError as TransientError,
+    in_batches as in_batches,
     open_model as open_model,
     read_options as read_options,
     read_settings as read_settings,

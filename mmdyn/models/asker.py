@@ -21,7 +21,7 @@ from mmdyn.models.outages import Outages
 from mmdyn.models.pace import Pace, Place, Turn
 from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import StallDetection
-from mmdyn.record import Reply
+from mmdyn.record import Reply, Usage
 from mmdyn.text import estimate_tokens
 from mmdyn.work import LOG, ReplyTally, Store
 
@@ -29,6 +29,8 @@ DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
 REFUSALS = 10
 """Requests that a model which has answered none may refuse before it counts as one that cannot be asked."""
+PICTURE_TOKENS, ANSWER_TOKENS = 1600, 800
+"""What a picture and an answer of a request in a batch are taken to hold before any of it is submitted."""
 _RETRY = Retry()
 
 
@@ -80,6 +82,11 @@ class Asker:
     def in_flight(self) -> int:
         """How many requests are in flight now, those that seem to hang among them."""
         return self._pace.in_flight + self._pace.lent
+
+    @property
+    def batches(self) -> str:
+        """How far the batches are in which requests are in flight, for a model that goes by batches."""
+        return str(getattr(self.model, "progress", ""))
 
     @property
     def is_broken(self) -> bool:
@@ -193,7 +200,8 @@ class Asker:
 
     async def _try(self, messages: tuple[Message, ...], place: Place, tried: int) -> Reply:
         """Send a request; it is cut off where it seems to hang, or others find that the model cannot be asked."""
-        self._take()
+        expected = self._expected(messages)
+        self._take(expected)
         scope = asyncio.timeout(None)
         one = self._stalls.begin(place, scope, tried, may_cut=tried < self._retry.max_tries)
         try:
@@ -207,7 +215,7 @@ class Asker:
             raise
         finally:
             self._stalls.end(one)
-            self.budget.ended(self.model)
+            self.budget.ended(self.model, expected)
 
     def _tell_outages(self, failure: TransientError, place: Place, pause: float) -> bool:
         """Whether everybody is held back. Raises ModelError where the server is gone, or busy, for too long."""
@@ -220,9 +228,16 @@ class Asker:
             return self._outages.gone(failure, place)
         return False
 
-    def _take(self) -> None:
+    def _expected(self, messages: tuple[Message, ...]) -> float:
+        """What a request in a batch will cost, by the price of its prompt and ANSWER_TOKENS; 0 for others."""
+        if not self.model.limits.batched or self._price is None:
+            return 0.0
+        images, text = _images(messages), sum(estimate_tokens(message.text) for message in messages)
+        return self._price.cost(Usage(round(text) + images * PICTURE_TOKENS, ANSWER_TOKENS), images) or 0.0
+
+    def _take(self, expected: float) -> None:
         try:
-            self.budget.take(self.model)
+            self.budget.take(self.model, expected)
         except Stopped as limit:
             self.stop(limit)
             raise
@@ -238,9 +253,8 @@ class Asker:
 
     def _noted(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
         """The reply with what was sent for it."""
-        images = sum(isinstance(part, ImagePart) for message in messages for part in message.parts)
         estimate = round(estimate_tokens("".join([message.text for message in messages])))
-        reply = replace(reply, image_count=images, estimate=estimate)
+        reply = replace(reply, image_count=_images(messages), estimate=estimate)
         self.tally.add(reply)
         return reply
 
@@ -296,6 +310,10 @@ async def open_asker(model: Model, concurrency: int, budget: Budget, caches: Cac
 def request_key(model: Model, messages: tuple[Message, ...], epoch: int = 0) -> str:
     """Digest of the model's identity, the messages with their pictures' bytes, and the epoch; never of a path."""
     return digest([model.identity, identity(messages), epoch])
+
+
+def _images(messages: tuple[Message, ...]) -> int:
+    return sum(isinstance(part, ImagePart) for message in messages for part in message.parts)
 
 
 def _failed(failure: Exception, tried: int, began: float) -> Reply:

@@ -46,6 +46,7 @@ class Budget:
         self._costs = dict[str, tuple[int, float]]()
         """Paid replies and what they cost, by the model's label."""
         self._in_flight = Counter[str]()
+        self._expected = 0.0
         self._uncounted = ""
 
     def check(self, models: Sequence[Model]) -> None:
@@ -64,10 +65,14 @@ class Budget:
 
     def unsure(self, model: Model) -> bool:
         """Whether cost is limited and nothing is known yet of what the model's replies cost: then ask one at a time."""
-        return self.max_cost is not None and model.cached and model.label not in self._costs
+        limited = self.max_cost is not None and model.cached and not model.limits.batched
+        return limited and model.label not in self._costs
 
-    def take(self, model: Model) -> None:
-        """One request is about to be sent to a model. Raises Stopped where it must not be."""
+    def take(self, model: Model, expected: float = 0.0) -> None:
+        """One request is about to be sent to a model. Raises Stopped where it must not be.
+
+        expected: what it will cost, where it goes out with others before any of them tells.
+        """
         if self.max_requests is not None and self.requests >= self.max_requests:
             raise Stopped(f"stopped at --max-requests {_part(self._whole.max_requests, self.max_requests)}")
         if self.max_cost is not None and model.cached:
@@ -76,15 +81,17 @@ class Budget:
                     f"stopped, as {self._uncounted} counts no tokens and --max-cost cannot be kept (use --max-requests)"
                 )
             spent = sum(self.spent.values())
-            going = sum(self._mean(label) * count for label, count in self._in_flight.items())
-            if spent >= self.max_cost or spent + going + self._mean(model.label) > self.max_cost:
+            going = sum(self._mean(label) * count for label, count in self._in_flight.items()) + self._expected
+            if spent >= self.max_cost or spent + going + (expected or self._mean(model.label)) > self.max_cost:
                 raise Stopped(f"stopped at --max-cost {_part(self._whole.max_cost, self.max_cost)}")
         self.requests += 1
-        self._in_flight[model.label] += 1
+        self._expected += expected
+        self._in_flight[model.label] += not expected
 
-    def ended(self, model: Model) -> None:
+    def ended(self, model: Model, expected: float = 0.0) -> None:
         """A request that was taken has ended, with a reply or without."""
-        self._in_flight[model.label] -= 1
+        self._expected -= expected
+        self._in_flight[model.label] -= not expected
 
     def paid(self, model: Model, price: Price | None, reply: Reply, images: int) -> Reply:
         """The reply with its cost, which is counted."""

@@ -72,11 +72,13 @@ class ModelLimits(Struct, frozen=True):
 
     `hangs`: a request may never be answered, so one that takes far longer than others is asked again before its
         time-out.
+    `batched`: requests go out together, at another price, and are answered within a day.
     """
 
     concurrency: int | None = None
     max_tries: int | None = None
     hangs: bool = True
+    batched: bool = False
 
 
 PASSING = {408, 409, 425, 429}
@@ -198,6 +200,15 @@ def open_model(given: str | Asks | Callable[..., Any], *, varied: bool = False) 
     if varied:
         spec = msgspec.structs.replace(spec, options={**kind.varied, **spec.options})
     return cast("Model", kind(spec))
+
+
+def in_batches(given: Any) -> str:
+    """The MODEL with the option that has requests go out in batches. Raises UserError where it has no batches."""
+    spec = Spec.parse(given) if isinstance(given, str) else None
+    if spec is None or getattr(plugins.load("models", spec.backend), "batches", None) is None:
+        named = f"{spec.backend}:{spec.name}" if spec else "an object"
+        raise UserError(f"{named} has no batches: leave --batch out, or ask openai: and anthropic: models alone")
+    return spec.text if "batch" in spec.options else f"{spec.text},batch=true"
 
 
 def typed_model(label: str, backend: str, name: str, given: Mapping[str, Json]) -> tuple[str, bool]:

@@ -23,7 +23,7 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     """Prices of one model in `currency`: for a million tokens each, `image` for one picture.
 
     `cached_input` is what tokens out of the server's own cache cost, `reasoning` those of reasoning; None: as other
-    ones.
+    ones. `batch` is the share of all that which a request in a batch costs.
     """
 
     input: _Amount
@@ -32,6 +32,14 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     reasoning: _Amount | None = None
     image: _Amount = 0.0
     currency: str = "USD"
+    batch: _Amount = 0.5
+
+    @property
+    def batched(self) -> Price:
+        """The price of a request in a batch."""
+        amounts = {name: getattr(self, name) for name in ("input", "output", "cached_input", "reasoning", "image")}
+        shared = {name: amount and amount * self.batch for name, amount in amounts.items()}
+        return msgspec.structs.replace(self, **shared, batch=1.0)
 
     @property
     def free(self) -> bool:
@@ -67,7 +75,8 @@ class Prices:
     def of(self, model: Model) -> Price | None:
         """The price of a model, None where there is none."""
         name = model.identity.get("model")
-        return self.named(model.label, name if isinstance(name, str) else "")
+        price = self.named(model.label, name if isinstance(name, str) else "")
+        return price.batched if price and model.limits.batched else price
 
     def named(self, label: str, name: str = "") -> Price | None:
         """The same by a label and a name."""

@@ -53,6 +53,7 @@ def _note(tools: SampleTools) -> None:
     asker, grader, tally = tools.asker, tools.grader, tools.tally
     tools.progress.note(
         in_flight=asker.in_flight,
+        batches=asker.batches,
         to_judge=grader.left,
         judged=grader.counts.judged,
         failed=tally.failed,

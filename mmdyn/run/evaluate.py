@@ -21,7 +21,7 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import Given, SampleSet, is_set, unsure_form
 from mmdyn.errors import UserError, command_line, no_such_path, unreadable
 from mmdyn.keys import Json, canonical
-from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model, read_listings
+from mmdyn.models import NO_WEIGHING, Budget, Model, in_batches, installed, open_model, read_listings
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, settle
@@ -180,6 +180,8 @@ def _checked(job: Job, sets: Sequence[object]) -> Job:
     job.knowledge.check(conditions, limited=limited)
     check_examples(spec.examples, conditions)
     job.scoring.check()
+    if job.execution.batch:
+        job = replace(job, models=[in_batches(given) for given in job.models])
     return replace(job, prompt=_read_prompt(spec, conditions))
 
 

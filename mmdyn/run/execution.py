@@ -73,6 +73,7 @@ class Execution(Struct, frozen=True, forbid_unknown_fields=True):
     partition: How processes share the asks: by size, by cost, in chunks (count,asks=64), or by cell, a model on a set.
     retry: Ask again so often, when all else is asked, what failed.
     workers: With --ops: processes; the variants are the same for any number.
+    batch: openai: and anthropic: models answer in batches, within a day and at half the price.
     cache: Where replies are kept, to be found again: shared by all commands, own in the output folder, or none. Left
         out, those of vendors and of weights on this machine are shared, and those of a server of your own, which may
         have other weights under the same name another day, are the output folder's.
@@ -84,6 +85,7 @@ class Execution(Struct, frozen=True, forbid_unknown_fields=True):
     partition: str = "cost"
     retry: int = 0
     workers: int = 1
+    batch: bool = False
     cache: CacheChoice | None = None
     changed_model: bool = False
     quiet: bool = False

@@ -21,6 +21,7 @@ from msgspec import Struct
 from mmdyn.errors import ModelError, UserError, did_you_mean
 from mmdyn.keys import Json, stream
 from mmdyn.models import Baseline, Scripted, Spec, TransientError
+from mmdyn.testing.batches import BATCH_PATH, FakeBatches
 from mmdyn.testing.dialects import ChatCompletions, Dialect, FakeRequest, dialect_of
 from mmdyn.testing.fake_verdicts import fake_verdict
 from mmdyn.testing.faults import Fault, misbehave, parse_faults
@@ -73,9 +74,13 @@ class FakeServer:
         context: Characters of text that it takes for one request.
         blind: It takes no pictures.
         media: The folder below which it reads pictures that come as file URLs.
+        batch_seconds: How long a batch takes.
+        batch_expires: The share of requests that expire in the first batch in which they come.
+        batch_lost: So many batches are taken without an answer to who submits them.
 
     Attributes:
         url: Its base_url while it runs, for all three APIs.
+        batches: Those of OpenAI's and Anthropic's batch APIs.
         stats: What came in so far.
 
     Raises:
@@ -96,6 +101,9 @@ class FakeServer:
         context: int | None = None,
         blind: bool = False,
         media: Path | None = None,
+        batch_seconds: float = 0.0,
+        batch_expires: float = 0.0,
+        batch_lost: int = 0,
     ) -> None:
         self.stats = Stats()
         self.url = ""
@@ -105,6 +113,8 @@ class FakeServer:
         self._model = _replies(str(reply))
         self._answered, self._unended = set[str](), set[str]()
         self._began = 0.0
+        self.batches = FakeBatches(batch_seconds, batch_expires, seed, self._batched)
+        self._batch_lost = batch_lost
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -154,6 +164,8 @@ class FakeServer:
             finally:
                 self.stats.in_flight -= 1
                 self.stats.seconds = time.monotonic() - self._began
+        if BATCH_PATH.search(request.path):
+            return await self._batch(request)
         if request.path.endswith("/models"):
             names = self._models or ("fake",)
             lists: Json = {
@@ -165,6 +177,30 @@ class FakeServer:
         if request.path == "/stats":
             return _json(msgspec.to_builtins(self.stats))
         return self._error(dialect or ChatCompletions(), 404, f"there is nothing at {request.path}")
+
+    async def _batch(self, request: web.BaseRequest) -> web.StreamResponse:
+        """What a request to a batch API gets."""
+        dialect = dialect_of("/messages" if "/messages/" in request.path else "/chat/completions") or ChatCompletions()
+        if self._key and request.headers.get(dialect.key_header) != dialect.key_form.format(self._key):
+            return self._error(dialect, 401, "the key is wrong")
+        body = await request.content.read()
+        status, answer = self.batches.respond(request.method, request.path, request.headers, body)
+        if request.method == "POST" and request.path.endswith("/batches") and self._batch_lost:
+            self._batch_lost -= 1
+            return await misbehave("drop", request, b"")
+        if isinstance(answer, bytes):
+            return web.Response(body=answer, content_type="application/octet-stream")
+        return _json(answer, status)
+
+    def _batched(self, path: str, body: bytes) -> tuple[int, Json]:
+        """The status and the answer of a request in a batch."""
+        dialect = dialect_of(path) or ChatCompletions()
+        try:
+            return 200, msgspec.json.decode(self._answer(dialect, path, body))
+        except LookupError as error:
+            return 404, dialect.error(404, str(error.args[0]))
+        except (msgspec.DecodeError, ValueError, ModelError) as error:
+            return 400, dialect.error(400, str(error))
 
     async def _complete(self, request: web.BaseRequest, dialect: Dialect) -> web.StreamResponse:
         if self._key and request.headers.get(dialect.key_header) != dialect.key_form.format(self._key):

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from mmdyn.errors import ModelError
+from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
+from mmdyn.models.backends._batch_apis import BatchApi
+from mmdyn.models.backends._batch_line import AT_A_TIME, BatchLine
 from mmdyn.models.backends._bodies import holds_answer, joined, mended
 from mmdyn.models.backends._http_errors import GONE, Server
 from mmdyn.models.backends._http_options import (
@@ -72,6 +74,7 @@ class HttpModel(ABC, Generic[OptionsT]):
     names: ClassVar[Mapping[str, str]]
     """The options that are sent, by the names under which the API has them."""
     server: ClassVar[type[Server]] = Server
+    batches: ClassVar[type[BatchApi] | None] = None
 
     def __init__(self, spec: Spec, kind: type[OptionsT]) -> None:
         api, spec = self.api, self._placed(spec)
@@ -86,14 +89,17 @@ class HttpModel(ABC, Generic[OptionsT]):
         parameters = dict(self.names) | dict.fromkeys(msgspec.json.decode(options.extra_body), "extra_body")
         self._server = self.server(endpoint, spec.name, key_env, sent, hidden, api.models, parameters)
         self._keys = keys(headers, written)
-        self._line = Line(url, self._server, headers, options.timeout)
+        self._line: Line | BatchLine = Line(url, self._server, headers, options.timeout)
+        if options.batch:
+            self._line = BatchLine(self._line, self._open_batches(spec, self._line), endpoint)
         models = address(options.base_url, api.models, api.endings)[0] if api.models else None
         self.listing = None if key_variables(endpoint) else Listing(models, spec.name, headers)
         self._pictures = self._open_pictures()
         self.label = options.label or f"{spec.backend}:{spec.name}"
         config = self._sent.get("generationConfig", self._sent)
         self.varies = not isinstance(config, dict) or (config.get("temperature") != 0 and config.get("seed") is None)
-        self.limits = ModelLimits(options.concurrency, options.max_tries)
+        at_a_time = options.concurrency or (AT_A_TIME if options.batch else None)
+        self.limits = ModelLimits(at_a_time, options.max_tries, hangs=not options.batch, batched=options.batch)
         self.identity: dict[str, Json] = {
             "backend": spec.backend,
             "endpoint": endpoint,
@@ -154,6 +160,16 @@ class HttpModel(ABC, Generic[OptionsT]):
     async def close(self) -> None:
         """Close the connections."""
         await self._line.close()
+
+    @property
+    def progress(self) -> str:
+        """How far its batches are."""
+        return self._line.progress if isinstance(self._line, BatchLine) else ""
+
+    def _open_batches(self, spec: Spec, line: Line) -> BatchApi:
+        if self.batches is None:
+            raise UserError(f"{spec.backend}:{spec.name} has no batches: leave batch out, or ask openai: or anthropic:")
+        return self.batches(line, self._server, self.api.path)
 
     def _open_pictures(self) -> Pictures:
         return Pictures(max_pixels=self._options.max_pixels, max_side=self._options.max_side)
@@ -231,12 +247,29 @@ class Line:
     async def post(self, body: bytes, url: URL | None = None) -> bytes:
         """The JSON that comes back, from another address of the server if one is given. Raises TransientError,
         RejectedError, ModelError."""
+        answer, kind = await self._sent("POST", url or self.url, body)
+        if "json" not in kind.lower() and not holds_answer(answer):
+            raise self._no_json(kind)
+        self._pages = -1
+        return answer
+
+    async def send(self, method: str, url: URL, data: bytes | None = None, content_type: str = "") -> bytes:
+        """The body of any kind that comes back for a request of any kind. Raises as `post` does."""
+        return (await self._sent(method, url, data, content_type))[0]
+
+    async def _sent(
+        self, method: str, url: URL, data: bytes | None, content_type: str = "application/json"
+    ) -> tuple[bytes, str]:
+        """The body of an answer and its type."""
         import aiohttp
 
-        data = io.BytesIO(body) if len(body) > LONGEST_RAW_BODY else body
+        body = io.BytesIO(data) if data and len(data) > LONGEST_RAW_BODY else data
+        headers = {"Content-Type": content_type} if content_type else None
         session = self._further or self._opened()
         try:
-            async with session.post(url or self.url, data=data, proxy=self._via, allow_redirects=False) as response:
+            async with session.request(
+                method, url, data=body, headers=headers, proxy=self._via, allow_redirects=False
+            ) as response:
                 answer = await _read(response)
         except aiohttp.ClientHttpProxyError as error:
             raise self._proxy_error(error.status) from None
@@ -253,10 +286,7 @@ class Line:
             raise TransientError(f"the connection broke ({says})") from None
         if not 200 <= response.status < 300:
             raise self._server.error(response.status, response.headers, answer)
-        if "json" not in response.headers.get("Content-Type", "").lower() and not holds_answer(answer):
-            raise self._no_json(response.content_type)
-        self._pages = -1
-        return answer
+        return answer, response.content_type
 
     async def close(self) -> None:
         """Close the connections."""

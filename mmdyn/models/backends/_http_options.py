@@ -41,6 +41,7 @@ class HttpOptions(Struct, frozen=True, kw_only=True):
     extra_body: a JSON object that is merged into the body of every request and goes before the options.
     max_pixels, max_side: a picture with more pixels, or with a longer side, is made smaller before it is sent; without
         them a picture is sent in the bytes that its file holds.
+    batch=true: requests go out together, at half the price, and are answered within a day (openai:, anthropic:).
     """
 
     base_url: str = ""
@@ -57,6 +58,7 @@ class HttpOptions(Struct, frozen=True, kw_only=True):
     extra_body: str = "{}"
     max_pixels: Count | None = None
     max_side: Count | None = None
+    batch: bool = False
 
 
 class Api(Struct, frozen=True):

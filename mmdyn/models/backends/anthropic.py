@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
+from mmdyn.models.backends._batch_apis import AnthropicBatches
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import SentPicture
@@ -79,6 +80,7 @@ class Anthropic(HttpModel[_Options]):
     """
 
     names = _NAMES
+    batches = AnthropicBatches
     defaults = _Options()
     api = Api(
         path="/v1/messages",

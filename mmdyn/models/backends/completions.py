@@ -27,7 +27,7 @@ class Completions(OpenAI):
     extra_body={"stop":["\\n\\nQuestion:"]} has a server end where the model would go on with a question of its own.
     """
 
-    weighs = True
+    weighs, batches = True, None
     api = replace(OpenAI.api, path="/completions", endings=("/completions",), reserved=("model", "prompt", "stream"))
 
     def __init__(self, spec: Spec) -> None:

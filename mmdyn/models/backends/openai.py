@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
+from mmdyn.models.backends._batch_apis import BatchApi, OpenAIBatches
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import Pictures, SentPicture
@@ -95,6 +96,7 @@ class OpenAI(HttpModel[_Options]):
     """
 
     names = _NAMES
+    batches: ClassVar[type[BatchApi] | None] = OpenAIBatches
     defaults = _Options()
     api = Api(
         path="/chat/completions",
