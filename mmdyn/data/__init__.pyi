@@ -13,6 +13,7 @@ from .files import (
     new_file as new_file,
     numbered_lines as numbered_lines,
     numbered_records as numbered_records,
+    read_json_file as read_json_file,
     read_json_rows as read_json_rows,
     read_records as read_records,
 )
@@ -79,3 +80,4 @@ from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength, Role
 from .take_covering import take_covering as take_covering
 from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified
 from .validate import RowTally as RowTally, validate as validate
+from .yaml_file import read_yaml as read_yaml, read_yaml_text as read_yaml_text

@@ -91,6 +91,18 @@ def read_records(file: Path, kind: type[S]) -> Iterator[S]:
     return (record for _, record in numbered_records(file, kind))
 
 
+def read_json_file(file: Path, kind: type[S]) -> S:
+    """What a file says that is one JSON object. Raises InputError."""
+    try:
+        if file.stat().st_size > MAX_LINE:
+            raise InputError(file, None, f"has more than {MAX_LINE:,} bytes, which no such file has: restore it")
+        return from_json(file.read_bytes(), kind)
+    except OSError as error:
+        raise unreadable(file, error, CHECK_FILE) from None
+    except ValueError as error:
+        raise InputError(file, None, str(error)) from None
+
+
 def decode_line(line: bytes) -> str:
     """A line as text. Raises ValueError where it is not UTF-8 or holds a NUL."""
     if b"\0" in line:

@@ -16,7 +16,7 @@ from typing import BinaryIO, TypeVar, overload
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from mmdyn.data.files import all_lines, numbered_lines, read_records
+from mmdyn.data.files import all_lines, numbered_lines, read_json_file, read_records
 from mmdyn.data.images import ImageFolder, PictureForm
 from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
 from mmdyn.data.scratch import scratch
@@ -304,12 +304,7 @@ def read_set_manifest(folder: Path) -> SetManifest | None:
     file = folder / MANIFEST_FILE
     if not file.is_file():
         return None
-    try:
-        manifest = from_json(file.read_bytes(), SetManifest)
-    except OSError as error:
-        raise InputError(file, None, f"cannot be read ({error.strerror}): check its permissions") from None
-    except ValueError as error:
-        raise InputError(file, None, str(error)) from None
+    manifest = read_json_file(file, SetManifest)
     if manifest.schema != SCHEMA:
         raise InputError(file, None, f"the schema is {manifest.schema}, {SCHEMA} is read: upgrade mmdyn")
     return manifest

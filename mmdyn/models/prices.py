@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
-import yaml
 from msgspec import Meta, Struct
 
-from mmdyn.errors import InputError, unreadable
+from mmdyn.data import read_yaml
+from mmdyn.errors import InputError
 from mmdyn.models.model import Model
 from mmdyn.record import Usage
 
@@ -91,13 +91,7 @@ def read_prices(file: str | Path) -> Prices:
     Raises InputError.
     """
     file = Path(file)
-    try:
-        values: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(file, error, "give a YAML file of prices") from None
-    except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise InputError(file, mark.line + 1 if mark else None, "is not YAML: mend the line") from None
+    values = read_yaml(file, "give a YAML file of prices")
     if not (isinstance(values, dict) and values):
         raise InputError(file, None, "names no model: write lines such as NAME: {input: 2.5, output: 10}")
     return Prices({str(name): _price(file, str(name), value) for name, value in values.items()})

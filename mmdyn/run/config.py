@@ -9,12 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
-import yaml
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mmdyn.data import NAMED_SETS, Given, convert, load
-from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
+from mmdyn.data import NAMED_SETS, Given, convert, load, read_yaml, read_yaml_text
+from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.models import open_budget, open_model, refuse_programs
 from mmdyn.plugins import resolve
 from mmdyn.run.conditions import ConditionSpec
@@ -196,9 +195,9 @@ def _override(values: dict[str, Any], override: str) -> None:
         place = _place_in(inside, section, override)
         inside = inside.setdefault(place, {}) if isinstance(inside, dict) else inside[place]
     try:
-        inside[_place_in(inside, key, override)] = yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
+        inside[_place_in(inside, key, override)] = read_yaml_text(value, override)
+    except InputError:
+        raise UserError(f"the value of {override[:80]!r} is not YAML: put it in quotes") from None
 
 
 def _place_in(inside: Any, key: str, override: str) -> str | int:
@@ -252,15 +251,7 @@ def _place(given: str | Source, out: Path) -> str | Path:
 
 
 def _mapping(file: Path) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(file, error, "give a YAML file") from None
-    except RecursionError:
-        raise InputError(file, None, "is nested too deeply: write a plain mapping") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise InputError(file, mark.line + 1 if mark else None, "is not YAML: mend the line") from None
+    values = read_yaml(file, "give a YAML file")
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise InputError(file, None, f"must be a mapping with the keys {', '.join(Config.__struct_fields__)}")
     return dict(values)
