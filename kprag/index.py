@@ -23,7 +23,7 @@ from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import canonical, digest
 from mmdyn.models import Embedder
 from mmdyn.sample import from_json
-from mmdyn.work import user_cache
+from mmdyn.work import cache_to_write
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
@@ -292,7 +292,7 @@ def keep_vectors(embedder: str) -> KeptVectors:
     UserError."""
     model = Embedder(embedder, threads=os.cpu_count() or 1, device="")
     model.check()
-    return KeptVectors(model, user_cache() / "vectors")
+    return KeptVectors(model, cache_to_write("vectors"))
 
 
 def _manifest(folder: Path) -> Manifest:

@@ -103,6 +103,12 @@ def unreadable(path: str | Path, error: Exception, mend: str) -> InputError:
     return InputError(path, None, f"cannot be read ({getattr(error, 'strerror', None) or error}): {mend}")
 
 
+def sentence_of(error: Exception) -> str:
+    """What is said of an error where it may not end the rest: of one that nobody raised on purpose, its kind too."""
+    said = " ".join(str(error).split())[:300]
+    return str(error) if isinstance(error, MmdynError) else f"{type(error).__name__}: {said}"
+
+
 def command_line(*words: str | Path) -> str:
     """A command as it can be pasted into a shell."""
     return shlex.join(map(str, words))

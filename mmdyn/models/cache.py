@@ -14,7 +14,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import canonical, digest
 from mmdyn.models.model import Model
 from mmdyn.record import Reply
-from mmdyn.work import Store, user_cache
+from mmdyn.work import Store, cache_to_write, user_cache
 
 CACHED_REPLY = "reply:2"
 """The store's kind for replies; the number goes up where an older program could not read them."""
@@ -59,7 +59,7 @@ class Caches:
     def of(self, model: Model) -> Store | None:
         """The cache of a model; None where it has none."""
         if (folder := self.folder(model)) is not None and folder not in self._opened:
-            self._opened[folder] = Store(folder, shared=True)
+            self._opened[folder] = Store(folder if folder == self._own else cache_to_write(REPLIES), shared=True)
         return self._opened[folder] if folder else None
 
     def __enter__(self) -> Self:

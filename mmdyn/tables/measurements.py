@@ -83,7 +83,7 @@ class KeptMeasurements(Generic[T]):
         file = self._file(identity)
         try:
             return self._decoder.decode(file.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             return ()
         except (OSError, ValueError) as error:  # msgspec's errors and bad UTF-8 are ValueErrors
             raise UserError(f"{file} cannot be read ({error}): move it away and calibrate {self._what} again") from None

@@ -9,12 +9,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, ImageFolder, SampleSet, is_set, open_image
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError
 from mmdyn.keys import digest, sha256
 from mmdyn.run import pictures_of
 from mmdyn.sample import ImageRef
 from mmdyn.view.index import Index
-from mmdyn.work import RUN, RunFolder, SetEntry
+from mmdyn.work import RUN, RunFolder
 
 DEPTH = 3
 """How many folders down runs and sets are looked for."""
@@ -65,7 +65,9 @@ class Catalog:
 
     def images(self, run: RunFolder) -> dict[str, ImageFolder]:
         """The pictures of a run's sets, by the standard set's name: only of sets that are what was asked."""
-        there = tuple(entry for entry in run.config.sets if _is_as_asked(run.set_folder(entry), entry))
+        there = tuple(
+            entry for entry in run.config.sets if has_digest(run.set_folder(entry), entry.digest, entry.answers)
+        )
         shown = RunFolder(run.folder)
         shown.config = replace(run.config, sets=there)
         return pictures_of(shown)
@@ -90,20 +92,21 @@ class Catalog:
 
 
 def _look(folder: Path, depth: int) -> Iterator[Path]:
-    """A folder and those in it, without links; a run's own are its own."""
-    yield folder
-    if depth and not (folder / RUN).is_file() and not is_set(folder):
-        try:
-            inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
-        except OSError:
-            return
-        for one in inside:
-            if one.is_dir() and not one.is_symlink():
-                yield from _look(one, depth - 1)
-
-
-def _is_as_asked(folder: Path, entry: SetEntry) -> bool:
+    """A folder and those in it, without links, and without what may not be read; a run's own are its own."""
     try:
-        return SampleSet(folder).manifest.digest in (entry.digest, entry.answers)
-    except (UserError, OSError):
+        whole = not depth or (folder / RUN).is_file() or is_set(folder)
+        inside = [] if whole else sorted(one for one in folder.iterdir() if one.is_dir() and not one.is_symlink())
+    except OSError:
+        return
+    yield folder
+    for one in inside:
+        if not one.name.startswith("."):
+            yield from _look(one, depth - 1)
+
+
+def has_digest(folder: Path, *digests: str) -> bool:
+    """Whether a set of one of these digests lies in a folder."""
+    try:
+        return SampleSet(folder).manifest.digest in digests
+    except Exception:  # a set that cannot be read is no set that was asked
         return False

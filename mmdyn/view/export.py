@@ -7,6 +7,7 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from html import escape, unescape
 from mimetypes import guess_extension
 from pathlib import Path
@@ -49,7 +50,8 @@ def export(path: Path, folder: Path, *, quiet: bool = False) -> Exported:
     if folder.resolve().is_relative_to(catalog.root):
         raise UserError(f"{folder} lies in {path}, in which nothing is written: name a folder elsewhere")
     for name in catalog.runs():
-        catalog.index(name).refresh(None)
+        with suppress(Exception):  # the run's pages say what is wrong with it
+            catalog.index(name).refresh(None)
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:

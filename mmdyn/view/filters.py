@@ -13,6 +13,8 @@ from mmdyn.tables import EVEN, POOLED
 
 FACTORS = ("model", "set_name", "variant", "chain", "context", "style", "shots")
 PAGE = 50
+SEARCHED_TEXT = 200
+"""Characters of a text that is looked for: SQLite compares it at every place."""
 
 WHICH = {
     "right": f"a.value > {EVEN}",
@@ -74,6 +76,7 @@ class Filter(Struct, frozen=True):
         texts = {name: given[name] for name in (*FACTORS, "over", "field", "text") if given.get(name)}
         page, named = given.get("page", ""), dict.fromkeys(name for one in which for name in one.split(","))
         number = int(page) if page.isascii() and page.isdigit() and len(page) < 8 else 1
+        texts |= {"text": texts["text"][:SEARCHED_TEXT]} if "text" in texts else {}
         sort = "name" if given.get("sort") == "name" else "broke"
         return cls(**texts, which=tuple(name for name in named if name in WHICH), sort=sort, page=max(1, number))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from mmdyn.errors import MmdynError
+from mmdyn.errors import UserError, sentence_of
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
@@ -37,7 +38,7 @@ from mmdyn.tables import (
     tabulate_columns,
     why_parts,
 )
-from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, user_cache
+from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, cache_to_write
 
 VERSION = 4
 """Counted up where an older index cannot be continued."""
@@ -63,6 +64,8 @@ SHOWN = 200
 """Characters of what was read."""
 SEARCHED = 10_000
 """Characters of a question, and of a reply, in which texts are looked for."""
+PATIENCE, STEPS = 8.0, 10_000
+"""Seconds that a page may read the index; steps of SQLite between two looks at the clock."""
 BREAKDOWN = range(2, 13)
 """A field with so many values is one that scores are broken down by."""
 BREAKDOWNS = 3
@@ -78,8 +81,7 @@ class Index:
         self.run, self.read, self.problem = run, 0, ""
         self._thread: threading.Thread | None = None
         self._guard = threading.Lock()
-        folder = user_cache() / "view"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder = cache_to_write("view")
         folder.chmod(0o700)
         place, config = run.folder.resolve(), run.config
         which = [str(place), place.stat().st_ino, config.scorers, [[one.root, one.answers] for one in config.sets]]
@@ -114,10 +116,17 @@ class Index:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection whose rows are had by name."""
+        """A connection whose rows are had by name. Raises UserError where that takes too long."""
+        until = time.monotonic() + PATIENCE
         with closing(sqlite3.connect(self._file, timeout=60)) as db:
             db.row_factory = sqlite3.Row
-            yield db
+            db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+            try:
+                yield db
+            except sqlite3.OperationalError as error:
+                raise UserError(
+                    f"the index cannot be read ({error}): search for less, or open the page again"
+                ) from None
 
     def attach(self, db: sqlite3.Connection, name: str) -> None:
         """Have a connection to another index see this one, too, under a name."""
@@ -161,12 +170,13 @@ class Index:
                 writer.finish(columns)
                 parts += [Scores(by=name) for name in _breakdowns(db)]
                 report = msgspec.json.encode(tabulate_columns(columns, parts, watched)).decode()
+                msgspec.json.decode(report, type=Report)  # an infinite cost, say, cannot be told
                 noted = [("report", report), ("stamp", stamp)]
                 db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", noted)
                 db.commit()
             self.problem = ""
-        except (MmdynError, sqlite3.Error, OSError) as error:
-            self.problem = str(error)
+        except Exception as error:  # whatever lies in the folder costs this run alone
+            self.problem = sentence_of(error)
 
 
 class _Writer(Watcher):

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from mmdyn.data import SampleSet
-from mmdyn.errors import UserError
+from mmdyn.errors import sentence_of
 from mmdyn.tables import NOT_GIVEN, POOLED, Scored, scores_of
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
@@ -41,16 +41,16 @@ def _run(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
     row |= {"searched": place, "report": None, "config": None, "state": "unreadable"}
     try:
         index = catalog.index(name)
-    except UserError as error:
-        return row | {"problem": str(error)}
-    config, report = index.run.config, index.report()
+        config, report, changed = index.run.config, index.report(), index.changed
+        scores = _few(scores_of(report.parts)) if report else []
+    except Exception as error:  # whatever lies in a folder costs this run alone
+        return row | {"problem": sentence_of(error)}
     models, sets = [one.label for one in config.models], list(dict.fromkeys(one.root for one in config.sets))
     modes = list(dict.fromkeys(one.mode for one in config.conditions))
     row |= {"models": models, "sets": sets, "modes": modes, "config": config, "report": report}
-    row |= {"scores": _few(scores_of(report.parts)) if report else []}
-    row |= {"changed": index.changed, "problem": index.problem, "read": index.read}
+    row |= {"scores": scores, "changed": changed, "problem": index.problem, "read": index.read}
     reading = "being read" if index.read < config.planned else "being summed up"
-    state = run_state(report.complete, index.changed) if report else reading
+    state = run_state(report.complete, changed) if report else reading
     return row | {"searched": " ".join([row["place"], *models, *sets, *modes, state]), "state": state}
 
 
@@ -65,6 +65,6 @@ def _set(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
     try:
         opened = SampleSet(catalog.sets()[name])
         row |= {"count": len(opened), "name": opened.name, "parent": opened.manifest.parent}
-    except UserError as error:
-        return row | {"problem": str(error), "searched": place, "name": "", "count": 0, "parent": None}
+    except Exception as error:
+        return row | {"problem": sentence_of(error), "searched": place, "name": "", "count": 0, "parent": None}
     return row | {"searched": f"{place} {opened.name}"}

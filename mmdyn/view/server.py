@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from mmdyn.errors import UserError
+from mmdyn.errors import UserError, sentence_of
 from mmdyn.view import compare, run, runs, sample, samples, set, why
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
@@ -67,8 +67,8 @@ def page_routes(catalog: Catalog) -> list[Route]:
                 return HTMLResponse(build(request))
             except KeyError:
                 return _problem("There is no such page here.", 404)
-            except UserError as error:
-                return _problem(str(error), 500)
+            except Exception as error:  # whatever lies in a folder costs the pages on it alone
+                return _problem(sentence_of(error), 500)
 
         return answer
 
@@ -112,7 +112,7 @@ def _state(catalog: Catalog) -> Callable[[Request], Response]:
     def state(request: Request) -> Response:
         try:
             index = catalog.index(str(request.path_params["name"]))
-        except (KeyError, UserError):
+        except Exception:
             return JSONResponse({}, 404)
         changed = index.edition != request.query_params.get("edition")
         return JSONResponse({"changed": changed, "read": index.read})

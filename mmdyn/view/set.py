@@ -11,7 +11,7 @@ from mmdyn.data import WEAKNESS, ChainStrength, SampleSet, describe_trail
 from mmdyn.sample import Sample
 from mmdyn.sheets import Seen, digest_shown
 from mmdyn.view._page import compared, pieces, render
-from mmdyn.view.catalog import Catalog
+from mmdyn.view.catalog import Catalog, has_digest
 from perturb import ChainOutcomes, summarize
 
 PAGE, TOP_REASONS = 20, 8
@@ -44,8 +44,8 @@ def _chain(name: str, found: ChainOutcomes, strength: ChainStrength | None) -> d
 def _origin(catalog: Catalog, opened: SampleSet) -> SampleSet | None:
     """The set that a set was made of, where it is under the path, too."""
     origin = opened.manifest.parent
-    sets = (SampleSet(folder) for folder in catalog.sets().values()) if origin else iter(())
-    return next((one for one in sets if origin and one.manifest.digest == origin.digest), None)
+    folders = (folder for folder in catalog.sets().values() if origin and has_digest(folder, origin.digest))
+    return next(map(SampleSet, folders), None)
 
 
 def _row(

@@ -59,4 +59,4 @@ from .store import (
     is_held as is_held,
     session_of as session_of,
 )
-from .user_folder import allows_secrets as allows_secrets, user_cache as user_cache
+from .user_folder import allows_secrets as allows_secrets, cache_to_write as cache_to_write, user_cache as user_cache

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from mmdyn.context import NONE
-from mmdyn.data import ChainStrength, Role, check_finished
+from mmdyn.data import ChainStrength, Role, check_finished, read_json_file
 from mmdyn.errors import InputError, no_such_path
 from mmdyn.html import html_table
 from mmdyn.keys import Json, canonical
@@ -249,12 +249,12 @@ class RunFolder:
             if (self.folder / COMPARISON).is_file():
                 what = "it holds a comparison, which `mmdyn compare` shows when it is called again, and no run"
             raise InputError(folder, None, f"{what}: give the folder that `mmdyn eval -o` made")
-        try:
-            self.config = from_json(file.read_bytes(), RunConfig)
-        except ValueError as error:
-            raise InputError(file, None, str(error)) from None
+        self.config = read_json_file(file, RunConfig)
         if self.config.schema != SCHEMA:
             raise InputError(file, None, f"the schema is {self.config.schema}, {SCHEMA} is read: upgrade mmdyn")
+        if not any(self.records_folder.glob("*.sqlite")):
+            gone = "the run was begun, and its records are gone: bring its folder records back, or ask into a new one"
+            raise InputError(folder, None, gone)
 
     def __repr__(self) -> str:
         return f"<RunFolder {self.name!r}, {self.config.planned} answers planned, {self.folder}>"

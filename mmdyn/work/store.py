@@ -54,6 +54,7 @@ class Store:
         self.folder, self.session = folder, uuid4().hex
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            check_plain(folder)
             self._lock, name = self._acquire(writer, shared)
         except OSError as error:
             raise UserError(f"cannot write {folder} ({error.strerror}): choose another folder") from None
@@ -267,6 +268,7 @@ class Reader:
     """Reads all files of a folder, while somebody may be writing, and what a killed process left. A context manager."""
 
     def __init__(self, folder: Path) -> None:
+        check_plain(folder)
         self._unsaved = _left_unsaved(folder)
         self._dbs = [*_open_all(sorted(folder.glob("*.sqlite"))).values()]
 
@@ -301,6 +303,14 @@ class Reader:
     ) -> None:
         for db in self._dbs:
             db.close()
+
+
+def check_plain(folder: Path) -> None:
+    """Raise InputError where a folder of records holds anything but files: a pipe would be waited for, a device read
+    without an end."""
+    for file in folder.iterdir() if folder.is_dir() else ():
+        if not file.is_file() and os.path.lexists(file):  # else somebody has just removed it
+            raise InputError(file, None, "is no plain file, as records are: move it away")
 
 
 def session_of(folder: Path, writer: str) -> str:
@@ -403,7 +413,7 @@ def _open_all(files: Iterable[Path]) -> dict[Path, sqlite3.Connection]:
     try:
         for file in files:
             dbs[file] = _open(file)
-            if not _query(dbs[file], "SELECT name, name FROM sqlite_master WHERE name = 'records'"):
+            if not _query(dbs[file], "SELECT name, name FROM sqlite_master WHERE name = 'records' AND type = 'table'"):
                 dbs.pop(file).close()
     except BaseException:
         for db in dbs.values():

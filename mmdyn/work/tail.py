@@ -16,6 +16,7 @@ Record = tuple[str, str, bytes]
 
 TAILS = (".tail", ".tail2")
 """The two files of a writer: one takes new records while those of the other are being saved."""
+MAX_RECORD = 1 << 29
 _HEAD = struct.Struct("<II")
 """A record's length and its CRC-32."""
 
@@ -53,11 +54,10 @@ class Tail:
 
 def left_in(file: Path) -> Iterator[Record]:
     """A tail's records up to one that was cut off."""
-    data, at = file.read_bytes(), 0
-    while at + _HEAD.size <= len(data):
-        length, checksum = _HEAD.unpack_from(data, at)
-        body = data[at + _HEAD.size : at + _HEAD.size + length]
-        if not body or len(body) < length or zlib.crc32(body) != checksum:  # a power cut may leave zeros
-            return
-        yield msgspec.msgpack.decode(body, type=Record)
-        at += _HEAD.size + length
+    with file.open("rb") as data:
+        while len(head := data.read(_HEAD.size)) == _HEAD.size:
+            length, checksum = _HEAD.unpack(head)
+            body = data.read(length) if length <= MAX_RECORD else b""
+            if not body or len(body) < length or zlib.crc32(body) != checksum:  # a power cut may leave zeros
+                return
+            yield msgspec.msgpack.decode(body, type=Record)

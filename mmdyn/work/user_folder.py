@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from mmdyn.errors import unreadable
+from mmdyn.errors import UserError, unreadable
 
 
 class UserSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,3 +41,15 @@ def user_cache() -> Path:
 
     given = os.environ.get("MMDYN_CACHE")
     return Path(given).expanduser() if given else user_cache_path("mmdyn", appauthor=False)
+
+
+def cache_to_write(name: str) -> Path:
+    """A folder in it, for its owner alone where it is made now. Raises UserError where nothing can be written there."""
+    folder = user_cache() / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise UserError(f"cannot write {folder} ({error.strerror}): set MMDYN_CACHE to a folder of yours") from None
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"{folder} may not be written: set MMDYN_CACHE to a folder of yours")
+    return folder

@@ -565,3 +565,11 @@ def test_items_come_page_by_page_in_one_order_over_files_and_tails_and_the_first
         assert [values[f"{number:05}"] for number in (4, 6, 9, 19)] == [b"0", b"0", b"1", b"tail"]
         with Store(tmp_path, "rank-2") as third:
             assert third.get("k", "00009") == b"1"
+
+
+@pytest.mark.parametrize("name", ["main.sqlite", "main.tail", "rank-1.tail2", "main.holder", "x.left"])
+def test_a_folder_of_records_takes_plain_files_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).symlink_to("/dev/zero")
+    for open_it in (Store, Reader):
+        with pytest.raises(InputError, match=f"{name}: is no plain file, as records are: move it away"):
+            open_it(tmp_path)
