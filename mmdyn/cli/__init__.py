@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import _thread
+import errno
 import os
+import re
 import signal
 import sys
 import time
@@ -12,7 +14,10 @@ from pathlib import Path
 
 import click
 
-from mmdyn.errors import MmdynError, did_you_mean, printable, unreadable
+from mmdyn.errors import InputError, MmdynError, did_you_mean, printable, unreadable
+
+_LONG = re.compile(r"(?<=[^\n]{2000})[^\n]+")
+"""What a line of an error has beyond what anybody reads."""
 
 
 class Commands(click.Group):
@@ -47,21 +52,27 @@ def commands(verbose: bool) -> None:
 def main() -> None:
     """Run a command; a user's mistake ends in one sentence and the exit status of the error's kind."""
     sys.unraisablehook = _interrupt_again
+    _open_streams()
     try:
-        sys.exit(commands.main(standalone_mode=False, prog_name="mmdyn"))  # what ctx.exit(status) was told is returned
+        status = commands.main(standalone_mode=False, prog_name="mmdyn")  # what ctx.exit(status) was told
+        sys.stdout.flush()
+        sys.exit(status)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except MmdynError as error:
-        print(f"mmdyn: {printable(str(error))}", file=sys.stderr)
+        print(f"mmdyn: {_LONG.sub('…', printable(str(error)))}", file=sys.stderr)
         sys.exit(error.exit_status)
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # the reader left; nothing more can be said to it
+        _leave_output()
         sys.exit(128 + 13)
     except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         told = unreadable(error.filename or "a file", error, "mend that and run again")
+        if full:
+            where = error.filename or "standard output"
+            told = InputError(where, None, f"cannot be written ({error.strerror}): free some space and run again")
+            _leave_output()
         print(f"mmdyn: {printable(str(told))}", file=sys.stderr)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
@@ -70,6 +81,25 @@ def main() -> None:
         )  # a further one ends the process while it tidies up, without a word
         print("mmdyn: interrupted; what was done is saved, the same command goes on from here", file=sys.stderr)
         sys.exit(130)
+
+
+def _open_streams() -> None:
+    """Where a stream is closed, nothing is read or printed, and no file of ours takes its number; a character that the
+    terminal's encoding lacks is printed as an escape."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    nothing = Path(os.devnull)
+    sys.stdin = sys.stdin or nothing.open(encoding="utf-8")
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name) or nothing.open("w", encoding="utf-8")
+        stream.reconfigure(errors="backslashreplace")
+        setattr(sys, name, stream)
+
+
+def _leave_output() -> None:
+    """Nothing more can be said to standard output: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
