@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._shared import OutPath
-from mmdyn.errors import MissingExtra, UserError, did_you_mean
+from mmdyn.cli._shared import OutPath, check_overwrite
+from mmdyn.errors import MissingExtra, did_you_mean
 
 if TYPE_CHECKING:
     from mmdyn.tables import Report
@@ -27,8 +27,8 @@ MARKS = {
 """What a file begins with, by its form."""
 
 OURS = (
-    *("mmdyn report", "<!-- mmdyn report", "% mmdyn report", "part,kind,title,"),
-    *('{\n  "schema": ', "<!doctype html>\n<!-- mmdyn report"),
+    rb"(<!doctype html>\n)?(<!-- |% )?mmdyn report|part,kind,title,"
+    rb'|\{\n  "schema": \d+,\n  "title": .*"complete": |\{\n  "title": "Why the scores changed'
 )
 """How files begin that may be written over."""
 
@@ -44,7 +44,7 @@ def output_options() -> list[click.Option]:
             ["-o", "--out"], metavar="FILE", type=OutPath(),
             help=f"Write a file; its ending says the format: .{', .'.join(ENDINGS)}.",
         ),
-        click.Option(["--force"], is_flag=True, help="Write over a file that is no report."),
+        click.Option(["--force"], is_flag=True, help="Write over a file that this command did not write."),
         click.Option(["--plots"], metavar="FOLDER", type=OutPath(), help="Draw what is printed: SVG, PDF and PNG."),
         click.Option(["--columns"], type=click.Choice(["1", "2"]), help=PLOTTED),
         click.Option(["-q", "--quiet"], is_flag=True, help="No progress."),
@@ -73,10 +73,7 @@ def write(text: str, form: str, given: Mapping[str, Any]) -> None:
     if out is None:
         sys.stdout.write(text)
         return
-    if out.is_file() and not given["force"]:
-        with out.open(encoding="utf-8", errors="replace") as file:
-            if not file.read(100).lower().startswith(OURS):
-                raise UserError(f"{out} is no report of mmdyn: choose another file, or give --force")
+    check_overwrite(out, OURS, force=given["force"])
     from mmdyn.data import new_file
 
     with new_file(out) as written:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mmdyn.errors import command_line, no_such_path, printable
+from mmdyn.errors import UserError, command_line, no_such_path, printable
 
 if TYPE_CHECKING:
     from mmdyn.data import SampleSet
@@ -43,6 +45,27 @@ class OutPath(click.Path):
         if not str(value).strip():
             self.fail("it is empty: name a file or folder", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def check_overwrite(out: Path, ours: bytes = b"(?!)", *, force: bool) -> None:
+    """Raise UserError where something lies at a path that is not to be written over: anything but a file; or, without
+    `force`, a file whose beginning and end are not what `ours`, a regular expression, says."""
+    if not os.path.lexists(out):
+        return
+    if not out.is_file():
+        raise UserError(f"{out} is no file: choose another name")
+    if force:
+        return
+    with out.open("rb") as file:
+        text = file.read(LOOKED_AT)
+        file.seek(-min(out.stat().st_size, LOOKED_AT), os.SEEK_END)
+        text += file.read()
+    if not re.match(ours, text, re.DOTALL | re.IGNORECASE):
+        raise UserError(f"{out} is there, and this command did not write it: choose another name, or give --force")
+
+
+force_option = click.option("--force", is_flag=True, help="Write over a file that this command did not write.")
+LOOKED_AT = 1 << 16
 
 
 class InFile(click.File):

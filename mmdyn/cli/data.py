@@ -10,7 +10,7 @@ import click
 
 from mmdyn.cli._audit import no_sample, replay_built, show_variants
 from mmdyn.cli._command import CommandGroup
-from mmdyn.cli._shared import OutPath, limit_option, quiet_option, split
+from mmdyn.cli._shared import OutPath, check_overwrite, force_option, limit_option, quiet_option, split
 
 if TYPE_CHECKING:
     from mmdyn.data import Row, SampleSet
@@ -22,6 +22,9 @@ SHOWN_LINES = 20
 PARENT = click.option(
     "--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET."
 )
+
+
+SHEET = rb"<!doctype html>.*<title>Audit of "
 
 
 @click.group("data", cls=CommandGroup)
@@ -39,6 +42,7 @@ def command() -> None:
 @limit_option("limit")
 @click.option("--keep-files", is_flag=True)
 @click.option("--kprag", is_flag=True)
+@force_option
 @quiet_option
 def convert_command(
     source: Path | None,
@@ -50,6 +54,7 @@ def convert_command(
     limit: int | None,
     keep_files: bool,
     kprag: bool,
+    force: bool,
     quiet: bool,
 ) -> None:
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format.
@@ -74,6 +79,7 @@ def convert_command(
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
         from mmdyn.run import write_with_hints
 
+        check_overwrite(out, force=force)
         click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
         return
     benchmark, format = _origin(origin)
@@ -92,6 +98,7 @@ def convert_command(
             skip_bad=skip_bad,
             limit=limit,
             keep_files=keep_files,
+            force=force,
             on_row=watch,
             on_columns=_tell_columns,
         )
@@ -261,9 +268,10 @@ def join_command(sets: tuple[Path, ...], out: Path, name: str | None) -> None:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--review", is_flag=True)
 @click.option("--step", metavar="STEP")
+@force_option
 @PARENT
 def audit_command(
-    path: Path, out: Path, limit: int, seed: int, review: bool, step: str | None, parent: str | None
+    path: Path, out: Path, limit: int, seed: int, review: bool, step: str | None, force: bool, parent: str | None
 ) -> None:
     """Write an HTML sheet of a set's samples, for people to mark keep or reject in a browser.
 
@@ -281,6 +289,7 @@ def audit_command(
     from mmdyn.sheets import audit
     from perturb import audit_variants
 
+    check_overwrite(out, SHEET, force=force)
     made = SampleSet(path)
     if made.manifest.parent:
         if review or step:

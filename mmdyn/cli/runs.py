@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mmdyn.cli._shared import OutPath, print_json
+from mmdyn.cli._shared import OutPath, check_overwrite, force_option, print_json
 from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
     from mmdyn.run import RunSummary, Scored
+
+
+EXPORTED = rb"key,request,digest,|\{\"key\":\"[0-9a-f]+\",\"request\":|PAR1.*parent_type.*finish_reason"
+"""What an exported file holds: as CSV, JSON Lines or Parquet."""
 
 
 @click.group("runs")
@@ -46,14 +50,16 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
 @command.command("export")
 @click.argument("run")
 @click.option("-o", "--out", metavar="FILE", required=True, type=OutPath(), help="A .jsonl, .parquet or .csv file.")
+@force_option
 @click.option("--samples", is_flag=True, help="Add each sample's question, options, answer, pictures and explanation.")
-def export(run: str, out: Path, samples: bool) -> None:
+def export(run: str, out: Path, force: bool, samples: bool) -> None:
     """Write the records of RUN, a row each: what was asked, the reply, its score, tokens and cost; failures too.
 
     What is a list, such as extracted or logprobs, is JSON text in its cell.
     """
     from mmdyn.run import export as write
 
+    check_overwrite(out, EXPORTED, force=force)
     count = write(run, out, samples=samples)
     click.echo(f"wrote {count} records to {out}", err=True)
 

@@ -22,6 +22,8 @@ from mmdyn.data.set_folder import REJECTED_FILE, SampleSet
 from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json
 
+REJECTED = ".rejected.jsonl"
+"""The ending of the list of bad rows that lies beside a file."""
 HUB, TSV = NAMED_SETS = ("hf:", "vlmeval:")
 """What stands before the name of a set of the Hugging Face hub, and of a TSV of VLMEvalKit."""
 
@@ -37,6 +39,7 @@ def convert(
     skip_bad: bool = False,
     limit: int | None = None,
     keep_files: bool = False,
+    force: bool = False,
     on_row: Callable[[Row], object] = lambda row: None,
     on_columns: OnColumns = lambda found: None,
 ) -> SampleSet:
@@ -55,6 +58,7 @@ def convert(
         name: The set's name; that of the folder without one.
         skip_bad: Whether bad rows are listed in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`) and left out.
         limit: How many samples are read at most.
+        force: Whether a file that is there is written over.
         keep_files: Whether pictures stay the files that they are, instead of being brought into normal form.
         on_row: Sees every row as it is read.
         on_columns: Sees what each column of such a table was taken for.
@@ -72,14 +76,14 @@ def convert(
         incoming = _open(source, images, benchmark, format, columns or {}, on_columns)
         return write_set(incoming, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
-    _check_out(out)
+    _check_out(out, force=force, skip_bad=skip_bad)
     if out.suffix.lower() in suffixes() and not out.is_dir():
         whole = is_set(source) and limit is None and not (benchmark or skip_bad)
         whole = whole and (keep_files or SampleSet(source).images.form.normal)
         samples = SampleSet(source) if whole else fill(scratch(source.stem), name or source.stem, {})
         format_of(out).write(samples, out)
         if skip_bad and (rejected := samples.folder / REJECTED_FILE).is_file():
-            out.with_suffix(".rejected.jsonl").write_bytes(rejected.read_bytes())
+            out.with_suffix(REJECTED).write_bytes(rejected.read_bytes())
         return samples
     more: dict[str, Json] = {"keep_files": keep_files} | ({"columns": dict(columns)} if columns else {})
     said = benchmark.replace(str(source), source.name) if benchmark and source.is_dir() else benchmark
@@ -88,14 +92,15 @@ def convert(
         return done if done is not None else fill(out, name or out.resolve().name, how)
 
 
-def _check_out(out: Path) -> None:
+def _check_out(out: Path, *, force: bool, skip_bad: bool) -> None:
     ending = out.suffix.lower()
     if ending not in suffixes() and re.fullmatch(r"\.[a-z]{2,5}", ending) and not out.exists():
         raise UserError(
             f"{out}: {ending} is no format ({', '.join(suffixes())} are): leave the ending out for a set folder"
         )
-    if out.is_file():
-        raise UserError(f"{out} is there already: remove it, or choose another name")
+    for file in (out, out.with_suffix(REJECTED)):
+        if file.is_file() and not force and (file == out or (skip_bad and ending in suffixes())):
+            raise UserError(f"{file} is there already: choose another name, or give --force")
 
 
 def _find(

@@ -90,7 +90,7 @@ def test_a_file_that_is_no_report_is_not_written_over(run: Path, tmp_path: Path)
     mine.write_text("my notes\n")
     refused = mmdyn("report", run, "-o", mine, "-q")
     assert refused.returncode == 2 and mine.read_text() == "my notes\n"
-    assert f"{mine} is no report of mmdyn: choose another file, or give --force" in refused.stderr
+    assert f"{mine} is there, and this command did not write it: choose another name, or give --force" in refused.stderr
     assert mmdyn("report", run, "-o", mine, "--force", "-q").returncode == 0
     first = mine.read_text()
     assert first.startswith("<!-- mmdyn report -->") and "my notes" not in first
