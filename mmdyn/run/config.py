@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mmdyn.data import NAMED_SETS, Given, convert, load, read_yaml, read_yaml_text
+from mmdyn.data import NAMED_SETS, Given, SampleSet, convert, is_set, load, read_yaml, read_yaml_text
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.models import open_budget, open_model, refuse_programs
 from mmdyn.plugins import resolve
@@ -123,15 +123,7 @@ def read_config(
 
 
 def run_config(config: Config) -> RunFolder:
-    """Carry out a config, whose settings are checked before a set is imported. Raises what `evaluate` raises, and
-    UserError where several ranks are to import a set."""
-    if Ranks.of_environment().size > 1 and (
-        loose := [one for one in config.sets if isinstance(one, Source) and one.benchmark]
-    ):
-        raise UserError(
-            f"{loose[0].path or loose[0].benchmark} is to be imported, and several processes need a set folder:"
-            " `mmdyn data convert` makes one"
-        )
+    """Carry out a config, whose settings are checked before a set is imported. Raises what `evaluate` raises."""
     _check(config)
     return evaluate(_place_sets(config, Path(config.out)), config.models, config.out, **_groups(config))
 
@@ -246,8 +238,15 @@ def _place(given: str | Source, out: Path) -> str | Path:
     name = given.name or re.split("[:/]", given.benchmark.partition(",")[0])[-1]
     folder = out / "sets" / re.sub(r"[^\w.-]", "_", name)
     path = Path(given.path) if given.path else None
-    made = convert(path, folder, benchmark=given.benchmark, columns=given.map, name=name, skip_bad=given.skip_bad)
-    return made.folder
+    ranks = Ranks.of_environment()
+    with TemporaryDirectory(prefix="mmdyn-") as scratch:  # other ranks than the first read it, too, to know its digest
+        into = Path(scratch) / folder.name if ranks.number else folder
+        skip_bad, columns = given.skip_bad, given.map
+        made = convert(path, into, benchmark=given.benchmark, columns=columns, name=name, skip_bad=skip_bad)
+        digest = made.manifest.digest
+    if ranks.number:
+        ranks.wait_for(0, out / "records", lambda: is_set(folder) and SampleSet(folder).manifest.digest == digest)
+    return folder
 
 
 def _mapping(file: Path) -> dict[str, Any]:

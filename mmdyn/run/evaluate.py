@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from math import inf
@@ -114,7 +115,10 @@ def _carry_out(
         judges = [judge.asker.model for cascade in cascades.values() for judge in cascade.judges]
         budget.check([*models, *judges])
         store = stores.enter_context(run_store(job.out, executor.ranks))
-        opened = open_sets(sets, job.out, executor.ranks, skip_bad=job.limits.skip_bad)
+        preparing = stores.enter_context(ExitStack())
+        preparing.enter_context(executor.ranks.telling(store))
+        heed = partial(executor.ranks.heed, store)
+        opened = open_sets(sets, job.out, executor.ranks, heed, skip_bad=job.limits.skip_bad)
         job = replace(job, own=own_jobs(job, jobs, opened))
         if job.spec.makes_variants:
             if is_first:
@@ -139,6 +143,7 @@ def _carry_out(
             run_to_the_end(read_listings(models))
         config = _config(job, opened, models, skipped, providers)
         _begin(job, config, engine.cascade, write=is_first)
+        preparing.close()
         with run_log(job.out, executor.ranks.number):
             who, what = [model.label for model in models], [condition.mode for condition in conditions]
             LOG.info("mmdyn %s: %d asks of %s in the modes %s", version("mmdyn"), config.planned, who, what)

@@ -47,15 +47,20 @@ def holds_any(folder: Path, kind: str) -> bool:
         return next(reader.items(kind), None) is not None
 
 
-def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE, *, skip_bad: bool = False) -> list[SampleSet]:
-    """Open every set; what is no set folder that stays is imported under out/sets, by a process on its own.
+def open_sets(
+    sets: Sequence[Given],
+    out: Path,
+    ranks: Ranks = ALONE,
+    heed: Callable[[], None] = lambda: None,
+    *,
+    skip_bad: bool = False,
+) -> list[SampleSet]:
+    """Open every set; what is no set folder that stays is imported under out/sets, by the first rank. The others call
+    `heed` while they wait for it.
 
-    Raises UserError where two share a name, a set is given twice, or several ranks are given a file.
+    Raises UserError where two share a name, or a set is given twice.
     """
-    for given in sets if ranks.size > 1 else ():
-        if not is_kept(given):
-            raise UserError(f"{given} is no set folder, which several processes need: `mmdyn data convert` makes one")
-    opened = [_open(given, out, skip_bad=skip_bad) for given in sets]
+    opened = [_open(given, out, ranks, heed, skip_bad=skip_bad) for given in sets]
     digests, names = dict[str, SampleSet](), dict[str, SampleSet]()
     for found in opened:
         if (twice := digests.setdefault(found.manifest.digest, found)) is not found:
@@ -95,15 +100,23 @@ def _design(made: dict[str, Any]) -> dict[str, Any]:
     return {"factors": tuple(factors), "design": made.get("design", "full"), "seed": made["seed"]}
 
 
-def _open(given: Given, out: Path, *, skip_bad: bool) -> SampleSet:
-    """An import is named by what is in it, so that a file that changed never replaces what an earlier run asked."""
+def _open(given: Given, out: Path, ranks: Ranks, heed: Callable[[], None], *, skip_bad: bool) -> SampleSet:
+    """An import is named by what is in it, so that a file that changed never replaces what an earlier run asked. Other
+    ranks than the first read it, too: so they know which one they wait for."""
     if is_kept(given):
         return load(given)
     part = out / "sets" / ".import"
-    imported = load(given, into=part, skip_bad=skip_bad)
+    imported = load(given, into=None if ranks.number else part, skip_bad=skip_bad)
     name = Path(given).stem if isinstance(given, str | Path) else _safe(imported.name)
     folder = out / "sets" / f"{name}-{imported.manifest.digest[:12]}"
-    if folder.exists():
+    if ranks.number:
+
+        def is_there() -> bool:
+            heed()
+            return folder.exists()
+
+        ranks.wait_for(0, out / "records", is_there)
+    elif folder.exists():
         shutil.rmtree(part)
     else:
         part.replace(folder)

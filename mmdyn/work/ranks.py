@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,6 +30,8 @@ GONE_SECONDS = 5.0
 """The same of one that had begun, and so has ended, unless it is started again."""
 LEAVE_SECONDS = 30.0
 """How long the others are given to let go of their files."""
+REFUSED = "refused"
+"""The store's kind for why the first rank was refused, by its session, and for who has read that."""
 LINGER_SECONDS = 3600.0
 """How long a rank that has stopped stays for the first one, which others still work for."""
 NO_LAUNCHER = "where no launcher started this process, unset RANK and WORLD_SIZE"
@@ -103,6 +106,30 @@ class Ranks(Struct, frozen=True):
 
         self.wait_for(owner, store.folder, ready)
         return session
+
+    @contextmanager
+    def telling(self, store: Store) -> Iterator[None]:
+        """Where the first rank is refused, let the others end with its sentence: it stays until they have read it, or
+        for a while."""
+        try:
+            yield
+        except UserError as error:
+            if not self.number:
+                store.put(REFUSED, store.session, str(error).encode())
+                store.flush()
+                until = time.monotonic() + LEAVE_SECONDS
+                deaf = [f"{store.session} {rank}" for rank in range(1, self.size)]
+                while (deaf := [key for key in deaf if store.get(REFUSED, key) is None]) and time.monotonic() < until:
+                    time.sleep(LOOK_SECONDS / 5)
+            raise
+
+    def heed(self, store: Store) -> None:
+        """Raise UserError with the first rank's sentence where it was refused."""
+        session = session_of(store.folder, self.writer_of(0))
+        if session and (said := store.get(REFUSED, session)) is not None:
+            store.put(REFUSED, f"{session} {self.number}", b"")
+            store.flush()
+            raise UserError(said.decode())
 
     def linger(self, folder: Path) -> None:
         """Wait until the first rank has let go of its file: a launcher ends every rank when one leaves with an

@@ -33,7 +33,6 @@ from mmdyn.data import (
     SampleSet,
     SetWriter,
     is_being_written,
-    is_kept,
     load,
     stage_counts,
 )
@@ -124,13 +123,9 @@ class _Work:
 
 def open_source(source: Given, out: Path, *, skip_bad: bool = False) -> SampleSet:
     """The set to work on: an opened one, a set folder, or a file of any format or samples, imported under `out`, with
-    `skip_bad` without bad rows.
-
-    Raises UserError for what is to be imported where several ranks are at work.
+    `skip_bad` without bad rows. Each of several ranks reads it by itself, and the first one's import stays.
     """
-    if Ranks.of_environment().size > 1 and not is_kept(source):
-        raise UserError(f"{source} is no set folder, which several processes need: `mmdyn data convert` makes one")
-    return load(source, into=out / IMPORTED_SOURCE, skip_bad=skip_bad)
+    return load(source, into=None if Ranks.of_environment().number else out / IMPORTED_SOURCE, skip_bad=skip_bad)
 
 
 def make_set(

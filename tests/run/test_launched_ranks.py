@@ -18,7 +18,7 @@ from clock import Clock
 from running import contents, evaluated, many_samples
 from serving import hold, serve, wait_until
 
-from mmdyn.data import SampleSet
+from mmdyn.data import SampleSet, convert
 from mmdyn.errors import UserError
 from mmdyn.record import Record
 from mmdyn.work import Ranks, Reader, Store, ranks
@@ -169,11 +169,39 @@ def test_variants_are_made_on_the_way_by_all_ranks(source: SampleSet, tmp_path: 
     assert contents(tmp_path / "many") == contents(one)
 
 
-def test_several_ranks_need_set_folders(source: SampleSet, tmp_path: Path) -> None:
-    (tmp_path / "loose.jsonl").write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["jsonl", "tsv"])
+def test_several_ranks_take_a_file_as_one_process_does(source: SampleSet, tmp_path: Path, ending: str) -> None:
+    convert(source.folder, tmp_path / f"loose.{ending}")
+    one = contents(evaluated(tmp_path / f"loose.{ending}", "baseline:lexical", tmp_path / "one"))
+    given = ["-m", "mmdyn", "eval", str(tmp_path / f"loose.{ending}"), "-m", "baseline:lexical", "-o"]
+    finish(*(start([*given, str(tmp_path / "many")], rank, 3) for rank in (2, 0, 1)))
+    assert contents(tmp_path / "many") == one
+    assert len(list((tmp_path / "many" / "sets").iterdir())) == 1
+
+
+@pytest.mark.parametrize("text", ["nothing", '{"id": 1}\n', ""])
+def test_a_file_that_is_refused_ends_every_rank_at_once_in_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "loose.jsonl").write_text(text)
     arguments = ["-m", "mmdyn", "eval", str(tmp_path / "loose.jsonl"), "-m", "baseline:lexical", "-o", str(tmp_path / "r")]  # fmt: skip
-    ((_, said),) = finish(start(arguments, 0), status=2)
-    assert "loose.jsonl is no set folder, which several processes need: `mmdyn data convert` makes one" in said
+    began = time.monotonic()
+    said = finish(*(start(arguments, rank) for rank in (1, 0)), status=2)
+    assert said[0][1] == said[1][1] and "loose.jsonl" in said[0][1] and time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_where_the_first_rank_is_refused_the_others_end_with_its_sentence(
+    source: SampleSet, tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    """Only the first one knows: it was given the set twice."""
+    twice = [*command(source, tmp_path / "run"), str(source.folder)]
+    began, processes = time.monotonic(), dict[int, subprocess.Popen[str]]()
+    for rank in order:
+        processes[rank] = start(command(source, tmp_path / "run") if rank else twice, rank, 3)
+        time.sleep(0.3)
+    said = finish(*(processes[rank] for rank in (0, 1, 2)), status=2)
+    assert said[0][1] == said[1][1] == said[2][1] and "are the same set: give it once" in said[0][1]
+    assert time.monotonic() - began < 25, "nobody waits for somebody who is gone"
 
 
 def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
@@ -191,11 +219,6 @@ def test_a_config_is_carried_out_by_all_ranks(source: SampleSet, alone: dict[str
     arguments = ["-m", "mmdyn", "run", str(tmp_path / "c.yaml")]
     first, second = finish(*(start(arguments, rank) for rank in (0, 1)))
     assert contents(tmp_path / "run") == alone and "standard" in first[0] and second[0] == ""
-    benchmark = {"sets": [{"benchmark": "scemqa", "path": "scemqa"}]}
-    (tmp_path / "c.yaml").write_text(json.dumps(settings | places | benchmark))
-    ((_, said),) = finish(start(arguments, 1), status=2)
-    needed = "several processes need a set folder: `mmdyn data convert` makes one"
-    assert said == f"mmdyn: scemqa is to be imported, and {needed}\n"
 
 
 def test_a_dry_run_is_told_by_rank_0_alone(source: SampleSet, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from clock import wait_until
 from making_sets import make_set, tree
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.data import SampleSet
+from mmdyn.data import SampleSet, convert
 
 OPTIONS = ["--ops", "pad+color,style,shuffle,convert,paraphrase", "--draws", "2", "--seed", "1"]
 
@@ -121,12 +121,16 @@ def test_torchrun_starts_them(source: SampleSet, alone: dict[str, bytes], tmp_pa
     )
 
 
-def test_several_ranks_need_a_set_folder(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_several_ranks_take_a_file_as_one_process_does(tmp_path: Path) -> None:
     make_set(tmp_path / "set")
-    file = tmp_path / "set" / "samples.jsonl"
-    (tmp_path / "loose.jsonl").write_bytes(file.read_bytes())
-    environment = {**os.environ, "RANK": "0", "WORLD_SIZE": "2"}
-    command = [sys.executable, *perturb(tmp_path / "loose.jsonl", tmp_path / "out")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "loose.jsonl is no set folder, which several processes need: `mmdyn data convert` makes one" in done.stderr
+    convert(tmp_path / "set", tmp_path / "loose.tsv")
+    file = SampleSet(tmp_path / "set").folder.parent / "loose.tsv"
+    subprocess.run([sys.executable, *perturb(file, tmp_path / "one")], check=True, capture_output=True)
+    environment = {**os.environ, "WORLD_SIZE": "2"}
+    both = [
+        subprocess.Popen([sys.executable, *perturb(file, tmp_path / "out")], env={**environment, "RANK": rank}, stderr=subprocess.PIPE, text=True)
+        for rank in ("1", "0")
+    ]  # fmt: skip
+    finish(*both)
+    assert tree(tmp_path / "out") == tree(tmp_path / "one")

@@ -21,9 +21,10 @@ class Accelerate:
         self.ranks, self._launch = ranks, Launch("", partition, ranks.size)
 
     def meet(self, store: Store) -> None:
-        """Wait until the first rank has prepared the run. Raises UserError where it is lost."""
+        """Wait until the first rank has prepared the run. Raises UserError where it is lost or was refused."""
 
         def announced() -> bool:
+            self.ranks.heed(store)
             self._join(session_of(store.folder, self.ranks.writer_of(0)))
             return self._launch.is_announced(store)
 
