@@ -259,3 +259,25 @@ async def test_what_cannot_be_started_is_told(tmp_path: Path):
 def test_bad_commands_are_told(text: str, says: str):
     with pytest.raises(UserError, match=says):
         open_model(text)
+
+
+AGAINST = {
+    "kills it": ("os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)", "was ended by signal 9"),
+    "kills it, and leaves one away": ("away()\ntime.sleep(0.3)\nos.kill(os.getppid(), signal.SIGKILL)", "took more than 1 s"),
+    "stops it": ("os.kill(os.getppid(), signal.SIGSTOP)\ntime.sleep(60)", "took more than 1 s"),
+    "stops it and ends": ("os.kill(os.getppid(), signal.SIGSTOP)", "took more than 1 s"),
+    "stops it, and leaves one away": ("away()\ntime.sleep(0.3)\nos.kill(os.getppid(), signal.SIGSTOP)", "took more than 1 s"),
+    "stops it and prints without an end": ("os.kill(os.getppid(), signal.SIGSTOP)\nwhile True: print('x' * 99, flush=True), time.sleep(0.1)", "took more than 1 s"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", AGAINST)
+async def test_one_that_turns_on_its_supervisor_ends_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr("mmdyn.models.backends._cmd_supervisor.END_SECONDS", 1.0)
+    text, says = AGAINST[kind]
+    program, began = Program(tmp_path, text), time.monotonic()
+    with pytest.raises(TransientError, match=says):
+        await ask(f"{program.command},timeout=1")
+    assert time.monotonic() - began < 15 and program.noted and program.left(5) == []

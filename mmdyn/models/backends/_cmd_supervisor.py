@@ -126,6 +126,16 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def begun_in(folder: str) -> list[int]:
+    """All processes whose environment, as it was when they began, names a folder as their home."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc") if LINUX else []):
+        with suppress(OSError), open(f"/proc/{name}/environ", "rb") as variables:
+            if f"HOME={folder}/home".encode() in variables.read().split(b"\0"):
+                found.append(int(name))
+    return found
+
+
 def memory(pids: list[int], file: str, field: bytes) -> int:
     """Bytes that processes hold in memory, by a field of a file that each has in /proc."""
     total = 0

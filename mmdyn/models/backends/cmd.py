@@ -6,14 +6,18 @@ import asyncio
 import base64
 import os
 import re
+import select
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Annotated, ClassVar
 
@@ -114,12 +118,17 @@ class Cmd:
             with tempfile.TemporaryFile() as errors:
                 with self._started(folder, its.fileno(), errors) as process, its:
                     assert process.stdout is not None
-                    if len(said := process.stdout.read(most + 1)) > most:
+                    said, ended = _read(process.stdout, most, self._options.timeout + supervisor.END_SECONDS)
+                    if len(said) > most:
                         process.terminate()
+                    elif not ended:
+                        _end(process.pid, folder)
                 errors.seek(max(0, errors.seek(0, os.SEEK_END) - LAST_WORDS))
                 words = clean(errors.read(LAST_WORDS).decode(errors="replace"), self._secrets, last=True)
-            verdict = "output 0 0" if len(said) > most else ours.recv(64).decode() or f"ended {KILLED} 0"
-            how, code, left = verdict.split()
+            verdict = "output 0 0" if len(said) > most else "" if ended else "timeout 0 0"
+            if not (verdict := verdict or ours.recv(64).decode()):
+                _end(process.pid, folder)  # the supervisor was killed: nobody else ends what it watched
+            how, code, left = (verdict or f"ended {KILLED} 0").split()
             return self._reply(how, code, left, said, f"; its last words: {words}" if words else "")
         except OSError as error:
             raise TransientError(f"{self.label} could not be run ({error})") from None
@@ -160,6 +169,26 @@ class Cmd:
 
     def _refused(self, what: str) -> RejectedError:
         return RejectedError(f"{self.label} {what}", perhaps_all=True)
+
+
+def _read(stream: IO[bytes], most: int, seconds: float) -> tuple[bytes, bool]:
+    """What comes until the end, or a little more than `most` bytes of it; whether it did in so many seconds."""
+    said, until, line = b"", time.monotonic() + seconds, select.poll()
+    line.register(stream, select.POLLIN)
+    while len(said) <= most:
+        if not line.poll(1000 * max(0.0, until - time.monotonic())):
+            return said, False
+        if not (piece := os.read(stream.fileno(), 1 << 16)):
+            break
+        said += piece
+    return said, True
+
+
+def _end(pid: int, folder: str) -> None:
+    """Kill a supervisor that its program has stopped or killed, what is below it, and what began in its folder."""
+    for one in [*supervisor.descendants(pid), *supervisor.begun_in(folder), pid]:
+        with suppress(OSError):  # it is gone
+            os.kill(one, signal.SIGKILL)
 
 
 def _command(text: str) -> tuple[list[str], dict[str, Path]]:
