@@ -6,8 +6,12 @@ python -m mmdyn.build._draw_pdf FILE FOLDER DPI MEGABYTES DISK
 from __future__ import annotations
 
 import resource
+import signal
 import sys
 from pathlib import Path
+
+PAGE_SECONDS = 8
+"""For how long a page is drawn."""
 
 
 def main(file: str, folder: str, dpi: str, megabytes: str, disk: str) -> None:
@@ -18,7 +22,9 @@ def main(file: str, folder: str, dpi: str, megabytes: str, disk: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     try:
         left = int(disk) << 20
+        signal.alarm(PAGE_SECONDS)  # PDFium heeds nothing else
         for number, page in enumerate(pypdfium2.PdfDocument(file), 1):
+            signal.alarm(PAGE_SECONDS)
             picture = Path(folder) / f"{number:05}.png"
             page.render(scale=int(dpi) / 72).to_pil().convert("RGB").save(picture)
             if (left := left - picture.stat().st_size) < 0:

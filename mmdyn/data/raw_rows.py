@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +18,8 @@ from mmdyn.data.formats._tsv_rows import read_cells
 from mmdyn.data.formats.parquet import read_parquet_rows
 from mmdyn.errors import InputError, MissingExtra
 
+MOST_UNPACKED, MOST_CELLS, MOST_SPANNED = 1 << 27, 300_000, 3_000_000
+_CELL, _MERGED = re.compile(rb"<(?:\w+:)?(?:c|si)[ >/]"), re.compile(rb"<(?:\w+:)?mergeCell [^>]*?ref=\"([\w:]+)")
 LONGEST_CELL = 32_767
 """Characters of a spreadsheet's cell; what is longer was cut off when the file was written."""
 
@@ -86,22 +89,39 @@ def _open_sheet(file: Path) -> Any:
     """The one sheet of a workbook that holds something. Raises InputError where a sheet says more than its cells do."""
     try:
         from openpyxl import load_workbook
-        from openpyxl.utils.exceptions import InvalidFileException
     except ImportError:
         raise MissingExtra("openpyxl", "xlsx") from None
     try:
+        _check_unpacked(file)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what it leaves out, such as rules for what may be typed
             sheets = [sheet for sheet in load_workbook(file).worksheets if sheet.max_row > 1 or sheet.max_column > 1]
-    except (BadZipFile, InvalidFileException, KeyError, ValueError, TypeError, OSError) as error:
-        raise InputError(file, None, f"cannot be read as a spreadsheet ({error}): save it again as .xlsx") from None
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl raises all there are of a damaged file
+        said = " ".join(str(error).split())[:200]
+        raise InputError(file, None, f"cannot be read as a spreadsheet ({said}): save it again as .xlsx") from None
     if len(sheets) != 1:
         raise InputError(file, None, f"has {len(sheets)} sheets that are filled: save the one with the questions alone")
-    if sheets[0].merged_cells.ranges:
-        raise InputError(file, None, f"its cells {sheets[0].merged_cells} are merged: unmerge them and fill each")
+    if sheets[0].max_row * sheets[0].max_column > MOST_SPANNED:
+        raise InputError(file, None, f"its cells span more than {MOST_SPANNED:,}: remove those that lie apart")
     if sheets[0]._images:
         raise InputError(file, None, "has pictures on its cells: save them as files, and name these in a column")
     return sheets[0]
+
+
+def _check_unpacked(file: Path) -> None:
+    """Raise InputError for a workbook that unpacks to more than its questions, or in which cells are merged: openpyxl
+    makes an object of each cell."""
+    with ZipFile(file) as zipped:
+        parts = zipped.infolist()
+        if sum(part.file_size for part in parts) > MOST_UNPACKED:
+            raise InputError(file, None, f"unpacks to more than {MOST_UNPACKED:,} bytes: give the table as CSV")
+        texts = [zipped.read(part) for part in parts if part.filename.endswith(".xml")]
+    if merged := [cells.decode() for text in texts for cells in _MERGED.findall(text)]:
+        raise InputError(file, None, f"its cells {' '.join(merged[:5])} are merged: unmerge them and fill each")
+    if sum(len(_CELL.findall(text)) for text in texts) > MOST_CELLS:
+        raise InputError(file, None, f"has more than {MOST_CELLS:,} cells: give the table as CSV")
 
 
 def _cell(cell: Any) -> str:

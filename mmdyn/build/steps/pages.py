@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from mmdyn.build._draw_pdf import PAGE_SECONDS
 from mmdyn.data import IMAGE_MEDIA_TYPES, ImageFolder, Row
 from mmdyn.errors import InputError, MissingExtra, UserError
 from mmdyn.sample import Sample
@@ -35,7 +37,7 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     mask: str = ""
     discipline: str = ""
     seconds: int = 600
-    megabytes: int = 2000
+    megabytes: int = 900
     disk: int = 5000
 
 
@@ -89,6 +91,8 @@ class Pages:
         if "No module named 'pypdfium2'" in done.stderr:
             raise MissingExtra("pypdfium2", "build")
         if done.returncode:
+            if done.returncode == -signal.SIGALRM:
+                raise InputError(source, None, f"has a page that is not drawn in {PAGE_SECONDS} s: leave it out")
             reason = done.stderr.strip().rpartition("\n")[2][:200] or f"exit status {done.returncode}"
             raise InputError(
                 source, None, f"cannot be read as a PDF ({reason}): check it, or raise --megabytes or --disk"

@@ -30,6 +30,8 @@ NEEDED = ("id", "question", "task_type", "answer")
 JSON_COLUMNS = ("fields", "hints", "match", "meta", "variant")
 """Keys whose own keys vary, or that nest deep: JSON text in a column, null where empty."""
 
+MOST_UNPACKED, MOST_GROWN = 1 << 28, 100
+"""Bytes that any file may unpack to; of a larger one, how many times its size."""
 BATCH_ROWS = 32
 GROUP_ROWS, GROUP_BYTES = 1000, 16 * 1024 * 1024
 """A row group is written when it has so many rows or bytes of pictures."""
@@ -78,17 +80,26 @@ def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     pa, parquet = _pyarrow()
     if not path.is_file():
         raise no_such_path(path)
-    number = 0
+    number, read, most = 0, 0, max(MOST_UNPACKED, MOST_GROWN * path.stat().st_size)
+    large = InputError(path, None, f"unpacks to more than {MOST_GROWN} times its size: write it anew, as plain text")
     try:
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
+            groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+            if any(group.total_byte_size > most for group in groups):
+                raise large
             for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                read += batch.nbytes
                 for values in batch.to_pylist():
                     number += 1
+                    read += sum(len(value) for value in values.values() if isinstance(value, str))
+                    if read > most:
+                        raise large
                     yield number, values
     except UnicodeDecodeError:
         raise InputError(path, number + 1, "a text of this row or of the next few is not UTF-8: mend it") from None
     except (pa.ArrowException, OSError) as error:
-        raise InputError(path, None, f"cannot be read as Parquet ({str(error)[:120]}): replace the file") from None
+        said = " ".join(str(error).split())[:120]
+        raise InputError(path, None, f"cannot be read as Parquet ({said}): replace the file") from None
 
 
 def _write_group(writer: Any, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
