@@ -254,7 +254,7 @@ def test_requests_go_out_through_the_asker_and_are_paid_once(tmp_path: Path) -> 
     with serve(reply=str(file), faults="503=0.2", seed=1) as server:
         name = f"openai:judge,base_url={server.url},max_tries=20"
         for _ in range(2):
-            judge = open_judge(name, votes=3, concurrency=4)
+            judge = open_judge(name, votes=3, concurrency=4, out=tmp_path)
             try:
                 words = judge.judge(REWORDED)
                 pictures = judge.judge(
