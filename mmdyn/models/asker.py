@@ -187,7 +187,7 @@ class Asker:
                 self._count_refusal(error)
                 return _failed(error, tried, began)
             else:
-                return self._paid(self._noted(messages, self._answered(reply, tried, began, unanswered)))
+                return self._paid(messages, self._answered(reply, tried, began, unanswered))
             finally:
                 place.leave()
             spent += _now() - began + pause
@@ -251,16 +251,11 @@ class Asker:
         self._stalls.answered(seconds, at_last=unanswered)
         return replace(reply, attempts=tried, seconds=seconds, made=int(time.time()))
 
-    def _noted(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
-        """The reply with what was sent for it."""
-        estimate = round(estimate_tokens("".join([message.text for message in messages])))
-        reply = replace(reply, image_count=_images(messages), estimate=estimate)
-        self.tally.add(reply)
-        return reply
-
-    def _paid(self, reply: Reply) -> Reply:
+    def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
+        images, estimate = _images(messages), round(estimate_tokens("".join([message.text for message in messages])))
         unsure = self.budget.unsure(self.model)
-        paid = self.budget.paid(self.model, self._price, reply, reply.image_count)
+        paid = self.budget.paid(self.model, self._price, replace(reply, image_count=images, estimate=estimate))
+        self.tally.add(paid)
         if unsure:
             self._pace.limit = float(self.concurrency)
         return paid

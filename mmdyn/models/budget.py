@@ -93,13 +93,13 @@ class Budget:
         self._expected -= expected
         self._in_flight[model.label] -= not expected
 
-    def paid(self, model: Model, price: Price | None, reply: Reply, images: int) -> Reply:
+    def paid(self, model: Model, price: Price | None, reply: Reply) -> Reply:
         """The reply with its cost, which is counted."""
         self.prompt_tokens += reply.usage.prompt_tokens
         self.completion_tokens += reply.usage.completion_tokens
         if not model.cached:
             return replace(reply, cost=0.0, currency=price.currency) if price else reply
-        cost = price.cost(reply.usage, images) if price else None
+        cost = price.cost(reply.usage, reply.image_count) if price else None
         if price is None or cost is None:
             self.unknown += 1
             self._uncounted = self._uncounted or model.label

@@ -92,7 +92,7 @@ def test_a_server_that_counts_no_tokens_stops_a_limit_on_cost() -> None:
     model = open_model("openai:m,base_url=http://h/v1")
     budget = Budget(max_cost=1, prices=PRICES)
     budget.take(model)
-    assert budget.paid(model, PRICES.of(model), Reply("fine"), 0).cost is None
+    assert budget.paid(model, PRICES.of(model), Reply("fine")).cost is None
     says = r"openai:m counts no tokens and --max-cost cannot be kept \(use --max-requests\)"
     with pytest.raises(Stopped, match=says):
         budget.take(model)
@@ -124,7 +124,7 @@ def test_what_is_in_flight_may_turn_out_dearer_than_the_mean() -> None:
     budget = Budget(max_cost=4, prices=PRICES)
 
     def answer(tokens: int) -> None:
-        budget.paid(model, price, Reply("x", usage=Usage(tokens, 0)), 0)
+        budget.paid(model, price, Reply("x", usage=Usage(tokens, 0)))
         budget.ended(model)
 
     budget.take(model)
