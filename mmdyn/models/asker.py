@@ -72,7 +72,7 @@ class Asker:
         if self.budget.unsure(model):
             self._pace.limit = 1.0
         self._stalls = StallDetection(self._pace, model.limits.hangs)
-        self._outages = Outages(self._pace, self._stalls, retry.patience)
+        self._outages = Outages(model.label, self._pace, self._stalls, retry.patience)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
         self._listing = asyncio.Lock()
         self._fatal: MmdynError | None = None
@@ -175,7 +175,8 @@ class Asker:
             except TransientError as error:
                 failure, unanswered, turn = error, error.unanswered, Turn.AGAIN
                 pause = self._retry.pause(key, tried - uncounted, failure.retry_after)
-                if self._tell_outages(failure, place, pause) and failure.gone:
+                waits, alone = pause if pause <= self._retry.max_seconds else 0.0, self.in_flight == 1
+                if self._outages.failed(failure, place, waits, answers=self.answers, alone=alone):
                     uncounted, pause = uncounted + 1, 0.0
             except RefusedError as error:
                 self._outages.refused(error, place, answers=self.answers, alone=self.in_flight == 1)
@@ -216,17 +217,6 @@ class Asker:
         finally:
             self._stalls.end(one)
             self.budget.ended(self.model, expected)
-
-    def _tell_outages(self, failure: TransientError, place: Place, pause: float) -> bool:
-        """Whether everybody is held back. Raises ModelError where the server is gone, or busy, for too long."""
-        if failure.slow_down:
-            self._pace.refused()
-            self._outages.is_there()
-            waits = pause if pause <= self._retry.max_seconds else 0.0
-            self._outages.slowed(failure, waits, alone=self.in_flight == 1)
-        elif self.answers and (failure.gone or place.probe):
-            return self._outages.gone(failure, place)
-        return False
 
     def _expected(self, messages: tuple[Message, ...]) -> float:
         """What a request in a batch will cost, by the price of its prompt and ANSWER_TOKENS; 0 for others."""

@@ -89,21 +89,19 @@ class TransientError(Exception):
     """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None.
 
     `slow_down` says that the server had too many requests at a time (429), `unanswered` that it took the request and
-    let the time-out pass, `gone` that there is no server at present (a refused connection, 502, 503).
+    let the time-out pass.
     """
 
     def __init__(
-        self,
-        reason: str,
-        retry_after: float | None = None,
-        *,
-        slow_down: bool = False,
-        unanswered: bool = False,
-        gone: bool = False,
+        self, reason: str, retry_after: float | None = None, *, slow_down: bool = False, unanswered: bool = False
     ) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
-        self.slow_down, self.unanswered, self.gone = slow_down, unanswered, gone
+        self.slow_down, self.unanswered = slow_down, unanswered
+
+
+class ServerGone(TransientError):
+    """There is no server at present: a refused connection, 502, 503."""
 
 
 class RefusedError(ModelError):

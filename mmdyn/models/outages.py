@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from mmdyn.errors import ModelError
-from mmdyn.models.model import RefusedError, TransientError
+from mmdyn.models.model import RefusedError, ServerGone, TransientError
 from mmdyn.models.pace import Pace, Place
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.work import LOG
@@ -39,11 +39,12 @@ class Outages:
     """Holds back everybody while a server that has answered is gone or seems to refuse all, and probes it with one
     request at a time.
 
-    patience: seconds for which a server may say "slow down" to everybody; it may be gone LONGEST_HOLD times as long.
+    label: the model's. patience: seconds for which a server may say "slow down" to everybody; it may be gone
+        LONGEST_HOLD times as long.
     """
 
-    def __init__(self, pace: Pace, stalls: StallDetection, patience: float) -> None:
-        self._pace, self._stalls, self._patience = pace, stalls, patience
+    def __init__(self, label: str, pace: Pace, stalls: StallDetection, patience: float) -> None:
+        self._label, self._pace, self._stalls, self._patience = label, pace, stalls, patience
         self._gone, self._refused, self._slowed = Row(), Row(), Row()
         self._longest_wait = 0.0
 
@@ -60,35 +61,41 @@ class Outages:
         if self._pace.held and self._refused.count < IN_A_ROW:
             self._pace.release()
 
-    def gone(self, failure: TransientError, place: Place) -> bool:
-        """A request found no server, or a probe was not answered. Returns whether everybody is held back for it.
+    def failed(self, failure: TransientError, place: Place, waits: float, *, answers: bool, alone: bool) -> bool:
+        """A try failed and is made again after so many seconds, of a model that `answers` others or is not known to;
+        `alone`: nobody else is in flight. Returns whether everybody is held back, so that it does not count.
 
-        Raises ModelError where that was so for too long.
+        Raises ModelError where the server is gone, or busy, for too long.
         """
+        if failure.slow_down:
+            self._pace.refused()
+            self.is_there()
+            self._slow_down(failure, waits, alone)
+        gone = isinstance(failure, ServerGone)
+        return answers and (gone or (place.probe and not failure.slow_down)) and self._hold(failure, place) and gone
+
+    def _hold(self, failure: TransientError, place: Place) -> bool:
         seconds = self._gone.failed()
         if self._gone.count < IN_A_ROW and not place.probe:
             return False
         if seconds > LONGEST_HOLD * self._patience:
             raise ModelError(
-                f"the server is gone for {seconds:.0f} s ({failure}): start it again, and the same command goes on"
+                f"the server of {self._label} is gone for {seconds:.0f} s ({failure}): start it again, and the same"
+                " command goes on"
             )
         if not self._pace.held:
-            LOG.warning("the server is gone (%s): everything waits until it is back", failure)
+            LOG.warning("%s: its server is gone (%s), and everybody waits until it is back", self._label, failure)
         self._pace.hold(min(max(seconds / 2, SHORTEST_PROBE), LONGEST_PROBE))
         self._stalls.lend_all()
         return True
 
-    def slowed(self, failure: TransientError, waits: float, *, alone: bool) -> None:
-        """A request was told to slow down, and waits so many seconds; nobody else is in flight where it is `alone`.
-
-        Raises ModelError where all were told so for too long, in the server's own words.
-        """
+    def _slow_down(self, failure: TransientError, waits: float, alone: bool) -> None:
         seconds = self._slowed.failed()
         longest = self._longest_wait if self._slowed.count > 1 else 0.0
         if alone and self._pace.waits and seconds >= max(self._patience, longest):
             raise ModelError(
-                f"the server tells everybody to slow down, for {seconds:.0f} s now ({failure}): lower --concurrency or"
-                " wait, and the same command goes on"
+                f"the server of {self._label} tells everybody to slow down, for {seconds:.0f} s now ({failure}): lower"
+                " --concurrency or wait, and the same command goes on"
             )
         self._longest_wait = max(longest, waits)
 

@@ -17,7 +17,7 @@ from virtual_time import in_virtual_time
 
 from mmdyn.errors import ModelError
 from mmdyn.models import Asker, Message, TransientError
-from mmdyn.models.model import ModelLimits
+from mmdyn.models.model import ModelLimits, ServerGone
 from mmdyn.models.outages import IN_A_ROW, LONGEST_HOLD, LONGEST_PROBE
 from mmdyn.models.pace import Pace
 from mmdyn.models.retry import Retry
@@ -194,7 +194,7 @@ async def test_a_server_that_stays_away_ends_the_run_in_a_sentence():
             server.answer = lambda text: GONE["503"]
             outcomes = await asyncio.gather(*map(asker.ask, texts(60)[20:]), return_exceptions=True)
         (said,) = {str(outcome) for outcome in outcomes}
-        assert said.startswith("the server is gone for ") and "(HTTP 503: no backend)" in said
+        assert said.startswith("the server of openai:m is gone for ") and "(HTTP 503: no backend)" in said
         assert said.endswith("start it again, and the same command goes on")
         assert len(server.asked) < 20 + 40
 
@@ -303,7 +303,7 @@ class Away:
 
 @pytest.mark.parametrize("minutes", [1, 9])
 def test_fifteen_hundred_questions_outlive_a_server_that_is_gone_for_minutes(minutes: int):
-    model = Away(10, 10 + 60 * minutes, lambda: TransientError("no connection", gone=True))
+    model = Away(10, 10 + 60 * minutes, lambda: ServerGone("no connection"))
     replies, seconds = in_virtual_time(ask_all(Asker(model, concurrency=32), texts(1500)))
     assert not any(reply.error for reply in replies)
     assert seconds < 1500 / 32 + 60 * minutes + LONGEST_PROBE + 10
@@ -311,7 +311,7 @@ def test_fifteen_hundred_questions_outlive_a_server_that_is_gone_for_minutes(min
 
 
 def test_a_server_is_held_for_at_most_five_times_the_patience():
-    model = Away(10, 1e6, lambda: TransientError("no connection", gone=True))
+    model = Away(10, 1e6, lambda: ServerGone("no connection"))
 
     async def ask() -> float:
         outcomes = await asyncio.gather(*map(Asker(model).ask, texts(1500)), return_exceptions=True)

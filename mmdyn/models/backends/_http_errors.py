@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.models.backends._secrets import clean
-from mmdyn.models.model import PASSING, RefusedError, RejectedError, TransientError
+from mmdyn.models.model import PASSING, RefusedError, RejectedError, ServerGone, TransientError
 
 LONGEST_SEARCHED = 5000
 KEPT_BACK = "none was sent, as a file names the server: type the MODEL, or give --allow-secrets"
@@ -80,19 +80,16 @@ class Server(Struct, frozen=True):
         for meaning in meanings().meaning:
             if self._fits(meaning, status, searched, said.page):
                 sentence = self._sentence(meaning.sentence, heard, headers)
-                match meaning.meant:
-                    case "option":
-                        return RejectedError(refused, for_all=sentence)
-                    case "access":
-                        return RefusedError(sentence, key=status == 401)
-                    case "request":
-                        return RejectedError(sentence)
-                return ModelError(sentence)
+                if meaning.meant == "option":
+                    return RejectedError(refused, for_all=sentence)
+                if meaning.meant == "access":
+                    return RefusedError(sentence, key=status == 401)
+                return ModelError(sentence) if meaning.meant == "model" else RejectedError(sentence)
         if status in PASSING or status >= 500:
             wait = retry_after(headers, body)
             if wait is None and status == 429:
                 wait = rate_limit_reset(headers)
-            return TransientError(heard, wait, slow_down=status in TOO_MANY, gone=status in GONE)
+            return (ServerGone if status in GONE else TransientError)(heard, wait, slow_down=status in TOO_MANY)
         if status not in BAD_REQUEST:
             return RejectedError(refused, perhaps_all=True)
         if said.where or _found(meanings().bad_request["not_taken"], searched):
@@ -151,10 +148,8 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
     if found := re.search(r'"retryDelay":\s{0,9}"(\d{1,9}(?:\.\d{1,9})?)s"', searched):
         return float(found[1])
     if found := _IN_WORDS.search(searched):
-        parts = re.findall(r"([\d.]+) ?([a-z]*)", found[2].lower())
-        units = ["ms" if found[1] or unit.startswith(("ms", "milli")) else unit[:1] or "s" for _, unit in parts]
-        if set(units) <= _UNITS.keys():
-            return sum(float(number) * _UNITS[unit] for (number, _), unit in zip(parts, units, strict=True))
+        text = found[2].lower().replace("milli", "ms") + ("ms" if found[1] else "")
+        return _seconds(re.sub(r"\s?(ms|[dhms])[a-z]*[,\s]*", r"\1", text).strip())
     return None
 
 
@@ -181,7 +176,6 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     return max(used_up) if used_up else min(perhaps, default=None)
 
 
-_UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _IN_WORDS = re.compile(
     r"(?i)\b(?:try again|retry|wait|resets?|available)[\W_]{0,3}(?:after|in|for|at least)?(_ms)?\W{0,4}"
     r"((?:\d{1,9}(?:\.\d{1,9})? ?[a-z]{0,12},? ?){1,4})"
@@ -194,7 +188,8 @@ _DURATION = re.compile(
 def _seconds(value: str) -> float | None:
     found = _DURATION.fullmatch(value)
     if found and value:
-        return sum(float(number or 0) * unit for number, unit in zip(found.groups(), _UNITS.values(), strict=True))
+        units = (86400.0, 3600.0, 60.0, 1.0, 0.001)
+        return sum(float(number or 0) * unit for number, unit in zip(found.groups(), units, strict=True))
     if re.fullmatch(r"\d{1,13}(\.\d{0,9})?", value):
         number = float(value)
         if number < 1e9:

@@ -38,12 +38,12 @@ from mmdyn.models.backends._http_options import (
     with_extra_body,
     without_secrets,
 )
-from mmdyn.models.backends._http_transport import certificates, checked_against, proxy_for
+from mmdyn.models.backends._http_transport import certificates, proxy_for
 from mmdyn.models.backends._listing import Listing
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.foreign import may_receive
 from mmdyn.models.message import Message
-from mmdyn.models.model import PASSING, ModelLimits, RefusedError, Spec, TransientError, typed_model
+from mmdyn.models.model import PASSING, ModelLimits, RefusedError, ServerGone, Spec, TransientError, typed_model
 from mmdyn.models.vendors import key_variables
 from mmdyn.record import Reply
 
@@ -303,7 +303,7 @@ class Line:
             trace = TraceConfig()
             trace.on_connection_create_end.append(self._connected)
             secure = "https" in (self.url.scheme, self._via and self._via.scheme)
-            connector = TCPConnector(limit=0, ssl=certificates() if secure else True)
+            connector = TCPConnector(limit=0, ssl=certificates()[0] if secure else True)
             self._first = self._session(connector, trace_configs=[trace])
         return self._first
 
@@ -322,30 +322,27 @@ class Line:
     def _proxy_error(self, status: int) -> Exception:
         told = f"the proxy {self._proxy} answered HTTP {status}"
         if status in PASSING or status >= 500:
-            return TransientError(told, gone=status in GONE)
+            return (ServerGone if status in GONE else TransientError)(told)
         return RefusedError(f"{told}: mend {self._proxy and self._proxy.variable}")
 
     def _unreachable(self, reason: str, host: str | None = None) -> Exception:
         reason = self._server.clean(reason)
         proxy = self._proxy if self._proxy and host in (self._proxy.url.host, None) else None
         if self._further:
-            return TransientError(f"no connection{f' to the proxy {proxy}' if proxy else ''} ({reason})", gone=True)
+            return ServerGone(f"no connection{f' to the proxy {proxy}' if proxy else ''} ({reason})")
         if proxy:
             mend = f"mend {proxy.variable}, or name {self.url.host} in no_proxy"
             return ModelError(f"cannot reach {self._server.endpoint} by the proxy {proxy} ({reason}): {mend}")
         return ModelError(f"cannot reach {self._server.endpoint} ({reason}): start the server or mend base_url")
 
     def _untrusted(self, error: ClientSSLError) -> Exception:
-        certificate: Any = getattr(error, "certificate_error", None)
-        way = f", reached by the proxy {self._proxy}," if self._proxy else ""
+        certificate = getattr(error, "certificate_error", None)
+        reason = self._server.clean(getattr(certificate, "verify_message", "") or error.strerror or str(error))
+        where = f"{self._server.endpoint}{f', reached by the proxy {self._proxy},' if self._proxy else ''}"
         if certificate is None:
-            reason = self._server.clean(error.strerror or str(error))
-            return RefusedError(f"cannot speak TLS with {self._server.endpoint}{way} ({reason}): mend base_url")
-        reason = self._server.clean(getattr(certificate, "verify_message", "") or str(certificate))
-        return RefusedError(
-            f"the certificate of {self._server.endpoint}{way} fails the check against {checked_against()} ({reason}):"
-            " put the file of who signed it into $SSL_CERT_FILE, or mend base_url"
-        )
+            return RefusedError(f"cannot speak TLS with {where} ({reason}): mend base_url")
+        failed = f"the certificate of {where} fails the check against {certificates()[1]} ({reason})"
+        return RefusedError(f"{failed}: put the file of who signed it into $SSL_CERT_FILE, or mend base_url")
 
     def _no_json(self, content_type: str) -> Exception:
         came = f"an answer of type {self._server.clean(content_type)}, not JSON"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from yarl import URL
 
 BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-"""Variables that name a file or folder of certificates, in the place of the system's."""
+"""Variables that name a file or folder of certificates in the place of the system's, the first before the others."""
 
 
 class Proxy(NamedTuple):
@@ -66,31 +66,21 @@ def _goes_past(url: URL, no_proxy: str) -> bool:
     return False
 
 
-def certificates() -> SSLContext | bool:
-    """What a server's certificate is checked against: what BUNDLES name, True for the system's where they name nothing.
+def certificates() -> tuple[SSLContext | bool, str]:
+    """What a server's certificate is checked against, and in words: the first of BUNDLES, else the system's (True).
 
     Raises ModelError where it cannot be read.
     """
-    named = {name: os.environ[name] for name in BUNDLES if os.environ.get(name)}
-    if not named:
-        return True
+    name = next(filter(os.environ.get, BUNDLES), "")
+    if not name:
+        return True, "the system's certificates"
     import ssl
 
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    for name, place in named.items():
-        try:
-            if Path(place).is_dir():
-                context.load_verify_locations(capath=place)
-            else:
-                context.load_verify_locations(cafile=place)
-        except OSError as error:
-            raise ModelError(
-                f"${name} names {place}, from which no certificates can be read ({error.strerror or error}): mend it"
-            ) from None
-    return context
-
-
-def checked_against() -> str:
-    """In words what a certificate is checked against."""
-    named = [f"${name}" for name in BUNDLES if os.environ.get(name)]
-    return f"what {' and '.join(named)} names" if named else "the system's certificates"
+    place = os.environ[name]
+    file, folder = (None, place) if Path(place).is_dir() else (place, None)
+    try:
+        return ssl.create_default_context(cafile=file, capath=folder), f"what ${name} names"
+    except OSError as error:
+        raise ModelError(
+            f"${name} names {place}, from which no certificates can be read ({error.strerror or error}): mend it"
+        ) from None

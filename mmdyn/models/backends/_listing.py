@@ -57,7 +57,7 @@ class Listing:
         url, self._url, body = self._url, None, bytearray()
         proxy, timeout = proxy_for(url), aiohttp.ClientTimeout(total=SECONDS)
         secure = "https" in (url.scheme, proxy and proxy.url.scheme)
-        connector = aiohttp.TCPConnector(ssl=certificates() if secure else True)
+        connector = aiohttp.TCPConnector(ssl=certificates()[0] if secure else True)
         try:
             async with (
                 aiohttp.ClientSession(connector=connector, timeout=timeout, headers=self._headers) as session,
