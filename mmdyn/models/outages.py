@@ -30,10 +30,6 @@ class Row:
         self.count += 1
         return now - self.since
 
-    def answered(self, began: float) -> None:
-        """A request was answered that was begun at that time of the loop's clock."""
-        self.count = self.count if began <= self.since else 0
-
 
 class Outages:
     """Holds back everybody while a server that has answered is gone or seems to refuse all, and probes it with one
@@ -49,9 +45,10 @@ class Outages:
         self._longest_wait = 0.0
 
     def answered(self, began: float) -> None:
-        """A request that was begun at that time was answered."""
+        """A request was answered that was begun at that time of the loop's clock."""
         for row in (self._gone, self._refused, self._slowed):
-            row.answered(began)
+            if row.count and began > row.since:
+                row.count = 0
         if self._pace.held and max(self._gone.count, self._refused.count) < IN_A_ROW:
             self._pace.release()
 
