@@ -18,7 +18,8 @@ LONGEST_HOLD = 5
 
 
 class Row:
-    """Failures of one kind, counted until a request is answered that was begun after the first of them."""
+    """Failures of one kind, counted until a request is answered; where everybody is held back for them, one that was
+    begun after the first, because those in flight may be answered by a server that takes no others."""
 
     def __init__(self) -> None:
         self.count, self.since = 0, 0.0
@@ -47,7 +48,7 @@ class Outages:
     def answered(self, began: float) -> None:
         """A request was answered that was begun at that time of the loop's clock."""
         for row in (self._gone, self._refused, self._slowed):
-            if row.count and began > row.since:
+            if row.count and (began > row.since or not self._pace.held):
                 row.count = 0
         if self._pace.held and max(self._gone.count, self._refused.count) < IN_A_ROW:
             self._pace.release()
@@ -81,7 +82,7 @@ class Outages:
                 " command goes on"
             )
         if not self._pace.held:
-            LOG.warning("%s: its server is gone (%s), and everybody waits until it is back", self._label, failure)
+            LOG.info("%s: its server is gone (%s), and everybody waits until it is back", self._label, failure)
         self._pace.hold(min(max(seconds / 2, SHORTEST_PROBE), LONGEST_PROBE))
         self._stalls.lend_all()
         return True
