@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -54,3 +56,9 @@ def is_this_machine(address: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+@cache
+def tell(text: str) -> None:
+    """Say something on standard error, once."""
+    print(text, file=sys.stderr)

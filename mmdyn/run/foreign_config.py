@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from mmdyn import plugins
 from mmdyn.data import is_set
 from mmdyn.errors import InputError
-from mmdyn.models import ALLOW, PARTS, is_this_machine, without_secrets
+from mmdyn.models import ALLOW, PARTS, is_this_machine, tell, without_secrets
 
 
 def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dic
     for a path that leads out of the config's folder and the one in which the command is typed, or to a hidden file in
     them. A set folder may lie anywhere.
     """
-    told, folders = dict[str, None](), (file.resolve().parent, Path.cwd().resolve())
+    folders = (file.resolve().parent, Path.cwd().resolve())
 
     def guard(value: Any, key: str) -> Any:
         if isinstance(value, dict):
@@ -39,13 +38,11 @@ def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dic
             if not is_this_machine(f"ray://{place}"):
                 raise InputError(file, None, f"the executor would hand the run to {place}: {ALLOW}")
         text, why = without_secrets(value, file)
-        told.update({why: None} if why else {})
+        if why:
+            tell(f"{file}: {why}")
         return text
 
-    values = guard(values, "")
-    for why in told:
-        print(f"{file}: {why}", file=sys.stderr)
-    return values
+    return {name: guard(value, name) for name, value in values.items()}
 
 
 def _paths(text: str, key: str) -> set[str]:

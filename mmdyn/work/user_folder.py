@@ -29,9 +29,9 @@ def allows_secrets(config: Path) -> bool:
     file = user_config_path("mmdyn", appauthor=False) / "settings.toml"
     try:
         settings = msgspec.toml.decode(file.read_bytes(), type=UserSettings) if file.exists() else UserSettings()
-    except (OSError, ValueError) as error:
+        places = [(Path.home() / Path(place).expanduser()).resolve() for place in settings.allow_secrets]
+    except (OSError, ValueError, RuntimeError) as error:
         raise unreadable(file, error, 'write allow_secrets = ["FOLDER"]') from None
-    places = [(Path.home() / Path(place).expanduser()).resolve() for place in settings.allow_secrets]
     return any(config.resolve().is_relative_to(place) for place in places)
 
 

@@ -117,6 +117,8 @@ VENDORS = {
     "openai:m,base_url=http://10.0.0.7:8000/v1": ",api_key_env=none",
     "openai:m,base_url=http://10.0.0.7:8000/v1,header.X=plain": ",api_key_env=none",
     "openai:m,base_url=http://10.0.0.7:8000/v1,api_key_env=none": "",
+    "anthropic:m,header.host=evil.example": ",api_key_env=none",
+    'gemini:m,headers={"HOST": "evil.example"}': ",api_key_env=none",
     "anthropic:m": "",
     "gemini:m": "",
     "http://127.0.0.1:8000/ask": "",
@@ -134,7 +136,7 @@ def test_a_model_out_of_a_file_sends_a_vendors_key_to_the_vendor_alone(
     text: str, more: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert without_secrets(text, "x.yaml") == (f"{text}{more}", "")
-    for variable in ("OPENAI_API_KEY", "MMDYN_HTTP_KEY"):
+    for variable in ("OPENAI_API_KEY", "MMDYN_HTTP_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(variable, KEY)
     found, said = without_secrets(text, "x.yaml")
     assert found == f"{text}{more}" and bool(said) == bool(more)

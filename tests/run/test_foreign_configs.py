@@ -126,6 +126,7 @@ NAMED = {
     "no vendor's key": "openai:m,api_key_env=AWS_SECRET_ACCESS_KEY",
     "no vendor's key in a header": "gemini:m,header.X=$AWS_SECRET_ACCESS_KEY",
     "in the clear": "openai:m,base_url=http://api.openai.com/v1,api_key_env=OPENAI_API_KEY",
+    "a host behind the vendor's": "openai:m,header.Host=evil.example,api_key_env=OPENAI_API_KEY",
     "vlmeval's": "vlmeval:GPT4o,init.key=$AWS_SECRET_ACCESS_KEY",
     "vlmeval's address": "vlmeval:GPT4o,api_base={url}",
     "vlmeval's list": 'vlmeval:GPT4o,places=["{url}"]',
@@ -147,8 +148,9 @@ def test_a_variable_that_a_file_names_is_refused_before_anything_is_asked(
 ) -> None:
     for words in ((), ("--dry-run",), ("limits.n=1",)):
         done = run(at(PLACES[place](model), listener.address), *words)
-        assert done.status == 2 and "read it, then give --allow-secrets" in done.said, done.said
-        assert len(done.said.splitlines()) == 1 and done.said.startswith("x.yaml: "), done.said
+        *told, refused = done.said.splitlines()
+        assert done.status == 2 and refused.startswith("x.yaml: the model "), done.said
+        assert refused.endswith("read it, then give --allow-secrets") and all("no key is sent" in one for one in told)
         assert not listener.came and not Path("run").exists()
 
 
@@ -285,7 +287,13 @@ def test_the_users_settings_let_configs_of_a_folder_send(listener: Listener, fol
     (Path.home() / "other").mkdir()
     (Path.home() / "other/x.yaml").symlink_to(folder / "x.yaml")
     assert command("run", Path.home() / "other/x.yaml").status == 2  # where it lies counts, not what leads there
-    for wrong in ("allow_secrets = 1", "allow = []", "\xff", "allow_secrets = true"):
+    for wrong in (
+        "allow_secrets = 1",
+        "allow_secrets = ['~nobody-of-this-name']",
+        "allow = []",
+        "\xff",
+        "allow_secrets = true",
+    ):
         settings.write_text(wrong, encoding="latin-1")
         done = run(values)
         assert done.status == 2 and 'write allow_secrets = ["FOLDER"]' in done.said, done.said

@@ -8,11 +8,9 @@ APIs here is one request, which has not changed in years.
 from __future__ import annotations
 
 import io
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -41,7 +39,7 @@ from mmdyn.models.backends._http_options import (
 from mmdyn.models.backends._http_transport import certificates, proxy_for
 from mmdyn.models.backends._listing import Listing
 from mmdyn.models.backends._pictures import Pictures, SentPicture
-from mmdyn.models.foreign import may_receive
+from mmdyn.models.foreign import may_receive, tell
 from mmdyn.models.message import Message
 from mmdyn.models.model import PASSING, ModelLimits, RefusedError, ServerGone, Spec, TransientError, typed_model
 from mmdyn.models.vendors import key_variables
@@ -207,7 +205,7 @@ class HttpModel(ABC, Generic[OptionsT]):
         for key in self._keys:
             if key in answer:
                 answer = answer.replace(key, b"***")
-                _tell(f"the server at {self._server.endpoint} repeats the key that it is sent: *** stands for it")
+                tell(f"the server at {self._server.endpoint} repeats the key that it is sent: *** stands for it")
         return answer
 
     def _turns(self, messages: tuple[Message, ...]) -> tuple[str, list[Message]]:
@@ -216,12 +214,6 @@ class HttpModel(ABC, Generic[OptionsT]):
         texts = [message.text for message in messages if message.role == "system"]
         system = "\n\n".join(texts) if texts else self._options.system or ""
         return system, [message for message in messages if message.role != "system"]
-
-
-@cache
-def _tell(text: str) -> None:
-    """Say something once."""
-    print(text, file=sys.stderr)
 
 
 def _is_typed(value: Json) -> bool:

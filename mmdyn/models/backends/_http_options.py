@@ -98,15 +98,14 @@ def without_secrets(spec: Spec, api: Api, kind: type[HttpOptions]) -> tuple[str,
     options, headers = read_http_options(spec, kind)
     url, endpoint = address(options.base_url, "", api.endings)
     implied, who = options.api_key_env, f"{spec.backend}:{spec.name}"
-    named = [value[1:] for value in headers.values() if value.startswith("$")]
-    if implied is not None and "api_key_env" in spec.options:
-        named.append(implied)
-    for variable in named:
-        if not may_receive(str(url), variable):
-            raise UserError(f"the model {who} would send ${variable} to {endpoint}: {ALLOW}")
-    if implied is None or may_receive(str(url), implied):
+    held = "" if any(name.lower() == "host" for name in headers) else str(url)  # many hosts may share an address
+    named = {value[1:] for value in headers.values() if value.startswith("$")}
+    named |= {implied} if implied and "api_key_env" in spec.options else set()
+    if astray := sorted(variable for variable in named if not may_receive(held, variable)):
+        raise UserError(f"the model {who} would send ${astray[0]} to {endpoint}: {ALLOW}")
+    if not implied or may_receive(held, implied):
         return spec.text, ""
-    own = f", and api_key_env={known[0]} what is that host's own" if (known := key_variables(str(url))) else ""
+    own = f", and api_key_env={known[0]} what is that host's own" if (known := key_variables(held)) else ""
     told = f"no key is sent to {endpoint} for {who}, as a file names it: --allow-secrets sends ${implied}{own}"
     return f"{spec.text},api_key_env=none", told if os.environ.get(implied) else ""
 

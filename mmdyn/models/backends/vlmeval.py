@@ -89,7 +89,7 @@ class Vlmeval:
         """As `Model` says: its worker has all variables, and any text may be an address. Raises UserError."""
         for option, value in parse(spec)[1].items():
             if b'"' in msgspec.json.encode(value):
-                raise UserError(f"vlmeval:{spec.name} with {option}= could send a key anywhere: {ALLOW}")
+                raise UserError(f"the model vlmeval:{spec.name} with {option}= could send a key anywhere: {ALLOW}")
         return spec.text, ""
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
