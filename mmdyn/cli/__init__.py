@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import errno
+import io
 import os
 import re
 import signal
@@ -93,7 +94,8 @@ def _open_streams() -> None:
     sys.stdin = sys.stdin or nothing.open(encoding="utf-8")
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name) or nothing.open("w", encoding="utf-8")
-        stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
         setattr(sys, name, stream)
 
 

@@ -22,6 +22,7 @@ EVAL, MADE = ("eval",), ("eval", "perturb")
 JUDGES = ("eval", "score", "grade", "compare", "errors")
 WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/data/find_columns.py": ("data convert",),
+    "mmdyn/data/convert_set.py": ("data convert",),
     "mmdyn/run/": EVAL,
     "mmdyn/table.py": ("report",),
     "mmdyn/run/config.py": ("run",),

@@ -218,7 +218,7 @@ def with_extra_body(parameters: dict[str, Json], options: HttpOptions, api: Api)
     for name, asked in {**extra, **(inner if isinstance(inner, dict) else {})}.items():
         if name in ("n", "candidateCount") and asked not in (1, None):
             raise UserError(
-                f"extra_body asks for {name}={asked} answers, and one is read: give --epochs {asked} instead"
+                f"extra_body asks for {name}={asked} answers, and one is read: `mmdyn eval --epochs {asked}` asks again"
             )
     return _merged(parameters, extra)
 
