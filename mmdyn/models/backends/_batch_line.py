@@ -6,12 +6,12 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -33,10 +33,10 @@ SUBMISSIONS, TRIES = 7, 3
 """Tries of a submission; and batches that a request goes with where it expires, or fails in a way that may pass."""
 POLLS = (2.0, 60.0)
 """Seconds between looking how far a batch is: at first, and at most."""
-T = TypeVar("T")
-
 KEPT_SECONDS = 30 * 86_400.0
 """How long the vendors keep what a batch answered, at most."""
+
+T = TypeVar("T")
 
 
 class Submitted(Struct):
@@ -75,7 +75,6 @@ class BatchLine:
         self._batches: list[_Batch] | None = None
         self._pending, self._size = list[tuple[bytes, asyncio.Future[bytes]]](), 0
         self._timer: asyncio.TimerHandle | None = None
-        self._tasks = set[asyncio.Task[None]]()
         self._opening = asyncio.Lock()
         self.url = line.url
 
@@ -104,9 +103,10 @@ class BatchLine:
         """Wait no longer. What was not answered is found again."""
         if self._timer:
             self._timer.cancel()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        watches = [batch.watch for batch in self._batches or () if batch.watch]
+        for watch in watches:
+            watch.cancel()
+        await asyncio.gather(*watches, return_exceptions=True)
         for batch in self._batches or ():
             if batch.outcomes is not None and not (batch.free or batch.waiting):
                 self._file(batch.saved).unlink(missing_ok=True)
@@ -123,7 +123,7 @@ class BatchLine:
                 if batch.outcomes is not None:
                     self._deliver(batch)
                 elif batch.watch is None:
-                    batch.watch = self._task(self._watch(batch))
+                    self._begin(batch)
                 return future
         if len(self._pending) >= self._api.most_requests or self._size + len(body) > self._api.most_bytes:
             self._submit_pending()
@@ -142,15 +142,12 @@ class BatchLine:
             saved = Submitted(secrets.token_hex(12), self._endpoint, time.time(), digests)
             batch = _Batch(saved, waiting=dict(enumerate(future for _, future in asked)))
             self._batches = [*(self._batches or ()), batch]
-            batch.watch = self._task(self._watch(batch, [body for body, _ in asked]))
+            self._begin(batch, [body for body, _ in asked])
 
-    def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    def _begin(self, batch: _Batch, bodies: Sequence[bytes] = ()) -> None:
+        batch.watch = asyncio.create_task(self._watch(batch, bodies))
 
-    async def _watch(self, batch: _Batch, bodies: Sequence[bytes] = ()) -> None:
+    async def _watch(self, batch: _Batch, bodies: Sequence[bytes]) -> None:
         """Submit a batch, unless it is, wait until it has ended, and hand out its answers. What goes wrong, each of its
         requests raises."""
         try:
@@ -201,7 +198,7 @@ class BatchLine:
             except TransientError as error:
                 LOG.warning("a batch of %d requests was perhaps not submitted (%s)", len(bodies), error)
             await asyncio.sleep(POLLS[0] * 2**tried)
-            if id := await self._patiently(lambda: self._find(saved)):
+            if id := await self._patiently(partial(self._api.find, saved.token, saved.created, len(saved.digests))):
                 return id
         raise ModelError(f"no batch can be submitted to {self._endpoint}: run the same command again later")
 
@@ -224,9 +221,6 @@ class BatchLine:
                 LOG.info("batches: %s, again in %g s", error, POLLS[1])
                 await asyncio.sleep(POLLS[1])
 
-    async def _find(self, saved: Submitted) -> str:
-        return await self._api.find(saved.token, saved.created, len(saved.digests))
-
     async def _opened(self) -> list[_Batch]:
         """The batches of earlier calls whose answers are not all known to be kept."""
         found = list[_Batch]()
@@ -239,7 +233,8 @@ class BatchLine:
                     found.append(_Batch(saved))
         for batch in found:
             saved = batch.saved
-            saved.id = saved.id or await self._patiently(partial(self._find, saved))
+            found_by = partial(self._api.find, saved.token, saved.created, len(saved.digests))
+            saved.id = saved.id or await self._patiently(found_by)
             if not saved.id and time.time() - saved.created > CLOCKS:  # else perhaps another process submits it now
                 self._file(saved).unlink(missing_ok=True)
             for place, digest in enumerate(saved.digests if saved.id else ()):
