@@ -138,7 +138,7 @@ HERE = "base_url=http://h"
     (f'openai:m,{HERE},extra_body={{"stream":true}}', "extra_body sets 'stream'"),
     (f"openai:m,{HERE},extra_body=[1]", 'extra_body is not a JSON object, such as {"top_k": 20}: mend it'),
     (f"openai:m,{HERE},extra_body={{", "extra_body is not a JSON object"),
-    (f'openai:m,{HERE},extra_body={{"n":2}}', "extra_body asks for n=2 answers, and one is read: give --epochs 2 instead"),
+    (f'openai:m,{HERE},extra_body={{"n":2}}', "extra_body asks for n=2 answers, and one is read: `mmdyn eval --epochs 2` asks again"),
     (f'gemini:m,{HERE},extra_body={{"generationConfig":{{"candidateCount":3}}}}', "extra_body asks for candidateCount=3 answers"),
     (f"openai:m,{HERE},max_tokens=9,max_completion_tokens=9", "max_tokens and max_completion_tokens are one limit by two names"),
     (f'openai:m,{HERE},max_tokens=9,extra_body={{"max_completion_tokens":9}}', "are one limit by two names: leave out one"),
