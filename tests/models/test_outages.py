@@ -168,7 +168,7 @@ GONE: dict[str, Answer] = {
 async def test_a_server_that_is_gone_for_a_while_loses_no_request(how: str):
     async with serving(lambda text: FINE) as server:
         model = f"openai:m,base_url={server.url}"
-        async with asking(model, concurrency=16, max_tries=2, backoff=0.01) as asker:
+        async with asking(model, concurrency=16, backoff=0.05) as asker:
             asks = asyncio.create_task(ask_all(asker, texts(300)))
             await until(lambda: len(server.asked) >= 100)
             before, gone = len(server.asked), time.monotonic()
@@ -183,8 +183,8 @@ async def test_a_server_that_is_gone_for_a_while_loses_no_request(how: str):
             server.answer = lambda text: FINE
             replies = await asks
         assert not any(reply.error for reply in replies)
-        assert during <= 16 * 3 + 6, "everybody asked on"
-        assert time.monotonic() - gone < 3 + 2 + 3
+        assert during <= 16 * 3 + 10, "everybody asked on"
+        assert time.monotonic() - gone < 3 + 2 + 10
 
 
 async def test_a_server_that_stays_away_ends_the_run_in_a_sentence():
