@@ -18,7 +18,7 @@ from mmdyn.data.formats._tsv_rows import read_cells
 from mmdyn.data.formats.parquet import read_parquet_rows
 from mmdyn.errors import InputError, MissingExtra
 
-MOST_UNPACKED, MOST_CELLS, MOST_SPANNED = 1 << 27, 300_000, 3_000_000
+MOST_UNPACKED, MOST_CELLS, MOST_SPANNED = 1 << 26, 300_000, 3_000_000
 _CELL, _MERGED = re.compile(rb"<(?:\w+:)?(?:c|si)[ >/]"), re.compile(rb"<(?:\w+:)?mergeCell [^>]*?ref=\"([\w:]+)")
 LONGEST_CELL = 32_767
 """Characters of a spreadsheet's cell; what is longer was cut off when the file was written."""
@@ -93,9 +93,9 @@ def _open_sheet(file: Path) -> Any:
         raise MissingExtra("openpyxl", "xlsx") from None
     try:
         _check_unpacked(file)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), file.open("rb") as opened:
             warnings.simplefilter("ignore")  # what it leaves out, such as rules for what may be typed
-            sheets = [sheet for sheet in load_workbook(file).worksheets if sheet.max_row > 1 or sheet.max_column > 1]
+            sheets = [sheet for sheet in load_workbook(opened).worksheets if sheet.max_row > 1 or sheet.max_column > 1]
     except InputError:
         raise
     except Exception as error:  # openpyxl raises all there are of a damaged file

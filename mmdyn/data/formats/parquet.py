@@ -30,8 +30,8 @@ NEEDED = ("id", "question", "task_type", "answer")
 JSON_COLUMNS = ("fields", "hints", "match", "meta", "variant")
 """Keys whose own keys vary, or that nest deep: JSON text in a column, null where empty."""
 
-MOST_UNPACKED, MOST_GROWN = 1 << 28, 100
-"""Bytes that any file may unpack to; of a larger one, how many times its size."""
+MOST_UNPACKED, MOST_GROWN, MOST_COLUMNS = 1 << 26, 100, 2000
+"""Bytes that any file may unpack to; of a larger one, how many times its size; columns."""
 BATCH_ROWS = 32
 GROUP_ROWS, GROUP_BYTES = 1000, 16 * 1024 * 1024
 """A row group is written when it has so many rows or bytes of pictures."""
@@ -85,11 +85,13 @@ def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
             groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+            if file.metadata.num_columns > MOST_COLUMNS:
+                raise InputError(path, None, f"has more than {MOST_COLUMNS:,} columns: leave those of the questions")
             if any(group.total_byte_size > most for group in groups):
                 raise large
             for batch in file.iter_batches(batch_size=BATCH_ROWS):
                 read += batch.nbytes
-                for values in batch.to_pylist():
+                for values in batch.to_pylist() if read <= most else [{}]:
                     number += 1
                     read += sum(len(value) for value in values.values() if isinstance(value, str))
                     if read > most:
