@@ -62,7 +62,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except MmdynError as error:
-        print(f"mmdyn: {_LONG.sub('…', printable(str(error)))}", file=sys.stderr)
+        _tell(error)
         sys.exit(error.exit_status)
     except BrokenPipeError:
         _leave_output()
@@ -74,7 +74,7 @@ def main() -> None:
             where = error.filename or "standard output"
             told = InputError(where, None, f"cannot be written ({error.strerror}): free some space and run again")
             _leave_output()
-        print(f"mmdyn: {printable(str(told))}", file=sys.stderr)
+        _tell(told)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
         signal.signal(
@@ -97,6 +97,10 @@ def _open_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
         setattr(sys, name, stream)
+
+
+def _tell(error: MmdynError) -> None:
+    print(f"mmdyn: {_LONG.sub('…', printable(str(error)))}", file=sys.stderr)
 
 
 def _leave_output() -> None:
