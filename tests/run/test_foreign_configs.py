@@ -303,7 +303,7 @@ def test_a_server_that_wants_a_key_is_told_that_none_was_sent() -> None:
     for status, said in ((401, "no"), (403, "no"), (400, "Invalid API key")):
         with listening(status, answer={"error": {"message": said}}) as listener:
             done = run({"models": [f"openai:m,base_url={listener.address}/v1"]}, f"out=run{status}")
-            assert done.status == 2 and "none was sent, as a file names the server" in done.said, done.said
+            assert done.status == 2 and "none was sent, for a file names the server" in done.said, done.said
             assert "type the MODEL, or give --allow-secrets" in done.said and not listener.secrets()
 
 

@@ -20,7 +20,7 @@ from mmdyn.models.backends._secrets import clean
 from mmdyn.models.model import PASSING, RefusedError, RejectedError, ServerGone, TransientError
 
 LONGEST_SEARCHED = 5000
-KEPT_BACK = "none was sent, as a file names the server: type the MODEL, or give --allow-secrets"
+KEPT_BACK = "none was sent, for a file names the server or api_key_env=none: type the MODEL, or give --allow-secrets"
 TOO_MANY, BAD_REQUEST = {429, 529}, {400, 413, 422}
 GONE = {502, 503, 521, 522, 523}
 """Statuses with which a gateway says that it finds no server."""
