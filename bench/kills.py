@@ -58,14 +58,14 @@ def kill(name: str, folder: Path, kills: int, draw: random.Random) -> tuple[int,
     """How often a command was killed, and had ended before that, and whether what came of it is the undisturbed."""
     prepare(folder)
     look = LOOK.get(name, tree)
-    out, took = folder / "undisturbed", 0.0
+    out = folder / "undisturbed" / "out"
     _put(name, folder, out)
     began = time.monotonic()
     if start(name, folder, out).wait():
         raise SystemExit(f"{name} does not end well undisturbed")
     took, wanted = time.monotonic() - began, look(out)
     killed = before = 0
-    out = folder / "disturbed"
+    out = folder / "disturbed" / "out"  # a set is named by its folder
     _put(name, folder, out)
     shutil.rmtree(folder / "cache", ignore_errors=True)
     while killed < kills and before < 3 * kills:
@@ -87,10 +87,8 @@ def prepare(folder: Path) -> None:
     """A set, a bank of statements, and two runs."""
     mmdyn = [sys.executable, "-m", "mmdyn"]
     subprocess.run([*mmdyn, "demo", "-o", "demo", "-q"], cwd=folder, check=True, capture_output=True)
-    for made, name in (("set", "set"), ("run", "run")):
+    for made, name in (("set", "set"), ("run", "run"), ("run", "other")):
         shutil.copytree(folder / "demo" / made, folder / name)
-    asked = ["eval", "set", "-m", "baseline:majority", "--epochs", "3", "-o", "other", "-q"]
-    subprocess.run([*mmdyn, *asked], cwd=folder, check=True, capture_output=True)
     rows = [
         {"id": f"s{n}", "question": f"{n} is even.", "task_type": "true_false", "answer": n % 2 == 0}
         for n in range(400)

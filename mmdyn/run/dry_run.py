@@ -339,5 +339,8 @@ def _answer_tokens(ask: Ask, messages: tuple[Message, ...]) -> int:
 
 @lru_cache(maxsize=4096)
 def _picture_tokens(path: Path) -> float:
-    image = open_image(path.read_bytes())
+    try:
+        image = open_image(path.read_bytes())
+    except ValueError as error:
+        raise InputError(path, None, str(error)) from None
     return picture_tokens(image.width, image.height)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 from run.tools import tools_for
-from running import QUIET, evaluated
+from running import QUIET, estimated, evaluated
 
 import mmdyn
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
@@ -315,3 +315,12 @@ def test_one_set_and_one_model_need_no_list_and_a_moved_set_is_the_same(tmp_path
     (tmp_path / "set").rename(tmp_path / "moved")
     again = evaluated(tmp_path / "moved", "baseline:majority", tmp_path / "run", modes="standard")
     assert again.config.sets[0].folder.endswith("moved") and len(list(first.records())) == 5
+
+
+def test_a_dry_run_names_a_picture_that_is_broken(tmp_path: Path) -> None:
+    data = picture()
+    made = write_set(tmp_path / "set", [choice(images=(image_ref(data),))], images=[data])
+
+    (tmp_path / "set" / image_ref(data)).write_bytes(b"no picture")
+    with pytest.raises(InputError, match="png: not a picture that can be read"):
+        estimated(made.folder, "baseline:lexical", tmp_path / "run")
