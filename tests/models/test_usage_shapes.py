@@ -127,6 +127,16 @@ SHAPES: dict[str, tuple[dict[str, Any], Usage]] = {
         },
         Usage(130, 10, 0, 100),
     ),
+    "the same, after some reasoning": (
+        {
+            "prompt_tokens": 30,
+            "completion_tokens": 50,
+            "total_tokens": 180,
+            "prompt_tokens_details": {"cached_tokens": 100},
+            "completion_tokens_details": {"reasoning_tokens": 40},
+        },
+        Usage(30, 50, 40, 30),
+    ),
     "floats and nulls": ({"prompt_tokens": 30.0, "completion_tokens": None, "total_tokens": None}, Usage(30)),
     "a total that is too small": ({"prompt_tokens": 30, "completion_tokens": 10, "total_tokens": 3}, Usage(30, 10)),
     "a total alone": ({"total_tokens": 500}, Usage()),

@@ -32,7 +32,7 @@ def consistent(prompt: int, completion: int, reasoning: int, cached: int, total:
     apart = total - prompt - completion if prompt else 0
     if not reasoning and apart > 0:
         prompt, reasoning = (prompt + cached, 0) if apart == cached else (prompt, apart)
-    whole = completion + reasoning if reasoning > completion or apart >= reasoning else completion
+    whole = completion + reasoning if reasoning > completion or apart == reasoning else completion
     return Usage(prompt, whole, reasoning, min(cached, prompt))
 
 
