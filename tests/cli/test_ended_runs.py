@@ -34,7 +34,10 @@ class EndingServer(FakeServer):
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [(402, "account at {url} has no quota left (HTTP 402: a fault that was asked for): top it up and run again")],
+    [
+        (401, "server at {url} wants a key (HTTP 401: a fault that was asked for): put it into $OPENAI_API_KEY"),
+        (402, "account at {url} has no quota left (HTTP 402: a fault that was asked for): top it up and run again"),
+    ],
 )
 def test_a_key_that_ends_in_the_middle_loses_no_answer(tmp_path: Path, status: int, says: str) -> None:
     write_set(tmp_path / "set", [choice(f"q{number}", question=f"Question {number}?") for number in range(SAMPLES)])
