@@ -77,10 +77,7 @@ def convert_command(
     if kprag:
         if origin or name or skip_bad or limit or keep_files or not source:
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
-        from mmdyn.run import write_with_hints
-
-        check_overwrite(out, force=force)
-        click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
+        _write_hints(source, out, force=force)
         return
     benchmark, format = _origin(origin)
     if (source is None) != (origin or "").startswith(NAMED_SETS):
@@ -319,6 +316,13 @@ def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | No
     source = SampleSet(path)
     made = apply_marks(marks, source, out, name=name)
     click.echo(f"{out}: {len(made)} samples, {len(source) - len(made)} rejected")
+
+
+def _write_hints(source: Path, out: Path, *, force: bool) -> None:
+    from mmdyn.run import write_with_hints
+
+    check_overwrite(out, force=force)
+    click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
 
 
 def _origin(name: str | None) -> tuple[str | None, str | None]:

@@ -81,15 +81,19 @@ def convert(
         whole = is_set(source) and limit is None and not (benchmark or skip_bad)
         whole = whole and (keep_files or SampleSet(source).images.form.normal)
         samples = SampleSet(source) if whole else fill(scratch(source.stem), name or source.stem, {})
-        format_of(out).write(samples, out)
-        if skip_bad and (rejected := samples.folder / REJECTED_FILE).is_file():
-            out.with_suffix(REJECTED).write_bytes(rejected.read_bytes())
-        return samples
+        return _write_file(samples, out, skip_bad=skip_bad)
     more: dict[str, Json] = {"keep_files": keep_files} | ({"columns": dict(columns)} if columns else {})
     said = benchmark.replace(str(source), source.name) if benchmark and source.is_dir() else benchmark
     how = made("mmdyn data convert", source, benchmark=said, format=format, limit=limit, name=name, **more)
     with place(out, how) as done:
         return done if done is not None else fill(out, name or out.resolve().name, how)
+
+
+def _write_file(samples: SampleSet, out: Path, *, skip_bad: bool) -> SampleSet:
+    format_of(out).write(samples, out)
+    if skip_bad and (rejected := samples.folder / REJECTED_FILE).is_file():
+        out.with_suffix(REJECTED).write_bytes(rejected.read_bytes())
+    return samples
 
 
 def _check_out(out: Path, *, force: bool, skip_bad: bool) -> None:
