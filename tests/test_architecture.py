@@ -40,7 +40,7 @@ def test_functions_fit_a_screen() -> None:
         f"{file.relative_to(ROOT)}: {node.name}"
         for file in SOURCES
         for node in nodes(file)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 100
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 60
     ]
     assert too_long == []
 
