@@ -357,7 +357,7 @@ out: run
 conditions: {modes: [standard, dynamic], ops: "pad,shuffle", draws: 1, seed: 3, styles: [direct], contexts: [none]}
 scoring: {policy: mdk12}
 limits: {n: 3, max_requests: 20}
-execution: {quiet: true, use_cache: false}
+execution: {quiet: true, cache: none}
 by: [difficulty]
 """
 YAML_VALUES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from mmdyn.text import Number, read_quantities, readable_text
 
@@ -42,7 +43,8 @@ _BOLD = re.compile(r"\*\*(?!\d)|(?<!\d)\*\*")
 
 def stated_value(text: str, question: str = "") -> Number | None:
     """The number, with its unit, that a phrase of at most 160 characters states; None where it names several, none, or
-    uses words that are neither neutral nor the question's. Of a chain of equations the last side."""
+    uses words that are neither neutral nor the question's, or may but repeat the question. Of a chain of equations the
+    last side."""
     if len(text) > _LONGEST:
         return None
     flat = readable_text(_BOLD.sub("", text))
@@ -66,10 +68,17 @@ def stated_value(text: str, question: str = "") -> Number | None:
         or _ATTACHED.match(behind)
         or before[-1:] in tuple("-(_")
         or behind[:1] == "-"
-        or not _stems(around) <= _stems(question) | _NEUTRAL
     ):
         return None
+    said = _stems(around) - _NEUTRAL
+    if said and (not said <= _stems(question) or value in _values_in(question)):
+        return None
     return Number(value, unit=unit)
+
+
+def _values_in(question: str) -> set[Fraction]:
+    flat = readable_text(question)
+    return {quantity.value for quantity in read_quantities(flat, set(re.findall("[a-z]+", flat.lower())))[0]}
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -205,7 +205,9 @@ def in_batches(given: Any) -> str:
     spec = Spec.parse(given) if isinstance(given, str) else None
     if spec is None or getattr(plugins.load("models", spec.backend), "batches", None) is None:
         named = f"{spec.backend}:{spec.name}" if spec else "an object"
-        raise UserError(f"{named} has no batches: leave --batch out, or ask openai: and anthropic: models alone")
+        raise UserError(
+            f"{named} has no batches: leave `mmdyn eval --batch` out, or ask openai: and anthropic: models alone"
+        )
     return spec.text if "batch" in spec.options else f"{spec.text},batch=true"
 
 

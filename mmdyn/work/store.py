@@ -308,7 +308,7 @@ class Reader:
 def check_plain(folder: Path) -> None:
     """Raise InputError where a folder of records holds anything but files: a pipe would be waited for, a device read
     without an end."""
-    for file in folder.iterdir() if folder.is_dir() else ():
+    for file in folder.glob("*.*"):  # by which names a store reads
         if not file.is_file() and os.path.lexists(file):  # else somebody has just removed it
             raise InputError(file, None, "is no plain file, as records are: move it away")
 

@@ -38,6 +38,7 @@ WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/run/grader.py": ("eval", "score"),
     "mmdyn/run/flow.py": EVAL,
     "mmdyn/models/budget.py": JUDGES,
+    "mmdyn/models/outages.py": JUDGES,
     "mmdyn/models/message.py": EVAL,
     "mmdyn/models/model.py": ("run",),
     "mmdyn/models/foreign.py": ("run",),
@@ -69,6 +70,8 @@ WHO: dict[str, tuple[str, ...]] = {
 """Which commands say what stands in a file, where the text names none; the longest beginning of the path counts."""
 
 NEXT = "mmdyn/tables/next_runs.py"
+OF_OTHERS = ("--enable-prefill-logprobs",)
+"""Options of other programs, such as servers."""
 PARTS = {
     ("mmdyn/tables/correction.py", "--judge"): "grade",
     **{
@@ -191,6 +194,8 @@ def test_an_option_that_a_text_names_is_one_of_its_command() -> None:
         steps = place.startswith("mmdyn/build/steps/")
         who = (f"build {file.stem.replace('_', '-')}",) if steps else WHO[max(near, key=len)] if near else ()
         for line, text, option in options_in(file):
+            if option[0] in OF_OTHERS:
+                continue
             part = PARTS.get((place, option[0]))
             asked = (part,) if part else commands_of(text, option.start(), who)
             assert asked, f"{place}:{line}: {option[0]} is of no command: name it, or add the file to WHO"

@@ -338,6 +338,6 @@ def test_a_config_names_it(folder: Path, tmp_path: Path) -> None:
         f"sets:\n  - {{benchmark: 'hf:{folder}', map: {{question: stem, options: choices.text, answer: label, image: photo+more}}, skip_bad: true}}\n"
         f"models: [baseline:majority]\nout: {tmp_path}/run\nexecution: {{quiet: true}}\n"
     )
-    run = run_config(read_config(tmp_path / "c.yaml"))
+    run = run_config(read_config(tmp_path / "c.yaml", allow_secrets=True))
     assert [entry.name for entry in run.config.sets] == ["exam"] and len(list(run.records())) == 2
     assert len(SampleSet(tmp_path / "run/sets/exam")) == 2

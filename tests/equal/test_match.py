@@ -139,5 +139,12 @@ OTHER_PHRASES = (
 def test_a_phrase_states_a_value_only_where_nothing_makes_another_of_it() -> None:
     assert [text for text in PHRASES if compare_answer(text, "15", question=ASKED) is not True] == []
     assert [text for text in OTHER_PHRASES if compare_answer(text, "15", question=ASKED) is True] == []
+    for echo, gold in (
+        ("A line runs through the two points", "2"),
+        ("小明有15个苹果", "15"),
+        ("She buys 15 apples", "15"),
+    ):
+        asked = f"{ASKED} A line runs through the two marked points. She buys 15 apples. 小明有15个苹果。"
+        assert compare_answer(echo, gold, question=asked) is None, "the question's own words and number"
     assert compare_answer("She has 15 apples left", "15") is None, "a word that is neither neutral nor the question's"
     assert compare_answer("minus 15", "-15") is compare_answer("$15k", "15000") is True

@@ -50,7 +50,7 @@ def test_a_run_in_one_batch_is_the_one_without(tmp_path: Path, backend: str) -> 
     with FakeServer(batch_seconds=0.5) as server:
         run = evaluated(source, model(server, backend), tmp_path / "run", batch=True)
         assert server.stats.total == 0 and list(server.batches.submitted.values()) == [1] * COUNT
-        alone = evaluated(source, model(server, backend), tmp_path / "alone", use_cache=False)
+        alone = evaluated(source, model(server, backend), tmp_path / "alone", cache="none")
     assert [one.request for one in sorted(run.records(), key=lambda one: one.sample)] == [
         one.request for one in sorted(alone.records(), key=lambda one: one.sample)
     ], "it is the same request, so that answers are found again whichever way they came"
@@ -192,7 +192,7 @@ def test_half_the_price_and_no_more_than_max_cost_is_submitted(tmp_path: Path) -
             evaluated(source, model(server, "openai"), tmp_path / "run", prices=str(prices), max_cost=0.2, batch=True)
         assert 0 < len(server.batches.submitted) < COUNT / 2, "800 tokens of an answer cost 0.04"
         run = evaluated(source, model(server, "openai"), tmp_path / "run", prices=str(prices), max_cost=9, batch=True)
-        alone = evaluated(source, model(server, "openai"), tmp_path / "alone", prices=str(prices), use_cache=False)
+        alone = evaluated(source, model(server, "openai"), tmp_path / "alone", prices=str(prices), cache="none")
     assert list(server.batches.submitted.values()) == [1] * COUNT
     costs = [sum(reply.cost for reply in replies(one)) for one in (run, alone)]
     assert costs[0] == pytest.approx(costs[1] / 2) and costs[0] < 0.2
@@ -209,7 +209,7 @@ def test_a_batch_that_costs_another_share(tmp_path: Path) -> None:
 def test_models_without_batches_are_refused(tmp_path: Path, other: str) -> None:
     source = many_samples(tmp_path / "set", 2)
     with pytest.raises(
-        UserError, match="has no batches: leave --batch out, or ask openai: and anthropic: models alone"
+        UserError, match="has no batches: leave `mmdyn eval --batch` out, or ask openai: and anthropic: models alone"
     ):
         evaluated(source, other, tmp_path / "run", batch=True)
 

@@ -54,7 +54,7 @@ def test_a_run_of_one_evaluator_says_nothing_of_evaluators(tmp_path: Path, monke
     (tmp_path / "c.yaml").write_text("sets: [{path: exam}]\nmodels: [baseline:majority]\nout: run\n")
     assert typed("run", "c.yaml", "-q").exit_code == 0
     assert sorted(json.loads((tmp_path / "run" / "run.json").read_text())) == [
-        "conditions", "epochs", "examples", "instructions", "judge_mode", "judges", "knowledge", "library", "limit",
+        "cache", "conditions", "epochs", "examples", "instructions", "judge_mode", "judges", "knowledge", "library", "limit",
         "models", "ops", "planned", "prompt", "prompts", "schema", "scorer", "sets", "skipped", "under_way", "versions",
     ]  # fmt: skip
 

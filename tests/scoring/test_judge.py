@@ -13,11 +13,10 @@ from msgspec.structs import replace
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.errors import ModelError, PluginError, Stopped, UserError
 from mmdyn.keys import sha256
-from mmdyn.models import TRIES, Budget, Price, RejectedError, TransientError
+from mmdyn.models import TRIES, Budget, Caches, Price, RejectedError, TransientError
 from mmdyn.models.prices import Prices
 from mmdyn.record import Judgement, Reply, Usage
 from mmdyn.sample import Language, Match, Option, Sample
-from mmdyn.work import Store
 
 ICE, SAID = open_ended(), Reply(text="Ice has the lower density.")
 CHECKED = open_ended(checklist=("names density", "compares ice with water", "says that ice floats"))
@@ -243,16 +242,16 @@ async def test_failures_of_one_request_and_of_the_model() -> None:
 async def test_usage_and_cost_are_summed_and_the_cache_is_free(tmp_path: Path) -> None:
     prices = Prices({"told:x": Price(10_000, 100_000)})
     say = in_turn("no", marks("CODE", 1), marks("CODE", 1), marks("CODE", 1))
-    with Store(tmp_path / "replies", shared=True) as cache:
+    with Caches("own", tmp_path) as cache:
         for asked, cost in ((4, 8.0), (0, 0.0)):
-            judge, model = judged_by(say, votes=3, cache=cache, budget=Budget(prices=prices))
+            judge, model = judged_by(say, votes=3, caches=cache, budget=Budget(prices=prices))
             found = await judge.judge(ICE, SAID)
             assert (found.value, found.requests, found.cached) == (1.0, asked, 4 - asked)
             assert (found.cost, found.currency) == (pytest.approx(cost), "USD")
             assert found.usage == Usage(100 * asked, 10 * asked)
             assert len(model.asked) == asked, "equal votes come out of the cache"
             await judge.close()
-        judge, _ = judged_by(say, votes=3, cache=cache)
+        judge, _ = judged_by(say, votes=3, caches=cache)
         assert (await judge.judge(ICE, SAID)).cost == 0.0, "nothing was sent"
         judge, _ = judged_by(say, votes=3)
         assert (await judge.judge(ICE, SAID)).cost is None, "no price, no cost"
