@@ -110,25 +110,28 @@ class Ranks(Struct, frozen=True):
     @contextmanager
     def telling(self, store: Store) -> Iterator[None]:
         """Where the first rank is refused, let the others end with its sentence: it stays until they have read it, or
-        for a while."""
+        were refused themselves, or for a while."""
         try:
             yield
         except UserError as error:
-            if not self.number:
-                store.put(REFUSED, store.session, str(error).encode())
-                store.flush()
-                until = time.monotonic() + LEAVE_SECONDS
-                deaf = [f"{store.session} {rank}" for rank in range(1, self.size)]
-                while (deaf := [key for key in deaf if store.get(REFUSED, key) is None]) and time.monotonic() < until:
-                    time.sleep(LOOK_SECONDS / 5)
+            if self.size > 1:
+                self._tell(store, str(error))
             raise
 
+    def _tell(self, store: Store, sentence: str) -> None:
+        until = time.monotonic() + LEAVE_SECONDS
+        while not (first := session_of(store.folder, self.writer_of(0))) and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS / 5)
+        store.put(REFUSED, f"{first} {self.number}" if self.number else first, sentence.encode())
+        store.flush()
+        deaf = [] if self.number else [f"{first} {rank}" for rank in range(1, self.size)]
+        while (deaf := [key for key in deaf if store.get(REFUSED, key) is None]) and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS / 5)
+
     def heed(self, store: Store) -> None:
-        """Raise UserError with the first rank's sentence where it was refused."""
+        """Raise UserError with the first rank's sentence where it was refused; to be called within `telling`."""
         session = session_of(store.folder, self.writer_of(0))
         if session and (said := store.get(REFUSED, session)) is not None:
-            store.put(REFUSED, f"{session} {self.number}", b"")
-            store.flush()
             raise UserError(said.decode())
 
     def linger(self, folder: Path) -> None:
