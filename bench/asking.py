@@ -293,7 +293,7 @@ def records(out: Path) -> dict[str, bytes]:
     kept = {}
     for record in RunFolder(out).records():
         if not record.reply.error:
-            reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1)
+            reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1, made=0, cached=False)
             plain = msgspec.structs.replace(record, reply=reply, key="", request="")
             kept[record.sample] = msgspec.json.encode(plain)
     return kept

@@ -29,12 +29,12 @@ def grading(folder: Path, server: FakeServer, *options: str) -> subprocess.Popen
 @pytest.mark.slow
 def test_at_a_limit_what_is_in_flight_is_kept(tmp_path: Path) -> None:
     with hold() as server:
-        stopped = grading(tmp_path, server, "--max-requests", "8", "--concurrency", "12")
+        stopped = grading(tmp_path, server, "--cache", "shared", "--max-requests", "8", "--concurrency", "12")
         wait_until(lambda: server.stats.total == 8, stopped)
         server.let_all()
         stopped.communicate(timeout=240)
         assert stopped.returncode == 3 and server.stats.by_outcome["200"] == server.stats.total == 8
-        again = grading(tmp_path, server)
+        again = grading(tmp_path, server, "--cache", "shared")
         out, told = again.communicate(timeout=240)
         assert again.returncode == 0 and len(out.splitlines()) == 12 and "8 replies out of the cache" in told
         assert server.stats.total == 12 and server.stats.asked_again == server.stats.begun_again == 0
