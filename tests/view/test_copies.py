@@ -64,7 +64,7 @@ def test_numbers_of_a_copy_lead_to_as_many_questions(page: Page, exported: Path)
     assert page.get_by_role("button", name="Filter").count() == 0
     page.locator(".questions .id").first.click()
     assert page.locator(".side h2").count() == 2
-    assert page.locator(".side .katex").count() >= 4
+    page.locator(".side .katex").nth(3).wait_for()
     assert page.evaluate("[...document.images].every(one => one.complete && one.naturalWidth > 0)")
     page.keyboard.press("+")
     assert page.locator(".frame.zoomed").count() == 2
