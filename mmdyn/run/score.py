@@ -232,14 +232,14 @@ _Held: TypeAlias = tuple[float | None, float | None]
 
 def _scores(run: RunFolder) -> dict[str, _Held]:
     """The scores in force by the records' keys."""
-    with Reader(run.records_folder) as reader:
+    with run.reading() as reader:
         each = scored_records(reader, run.config.sets)
         return {_own(key): _in_force(run, reader, key, msgspec.json.decode(value, type=_Named)) for key, value in each}
 
 
 def _changed(run: RunFolder, before: dict[str, _Held]) -> Iterator[Change]:
     """The answered records whose score of before is not in force."""
-    with Reader(run.records_folder) as reader:
+    with run.reading() as reader:
         for key, value in scored_records(reader, run.config.sets):
             record = msgspec.json.decode(value, type=_Named)
             had, has = before[_own(key)], _in_force(run, reader, key, record)

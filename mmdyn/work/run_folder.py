@@ -284,26 +284,27 @@ class RunFolder:
 
         Those of the keys `known` are left out, and taken out of `known`: what stays there is no longer in the store.
         """
-        with self._reading() as reader:
+        with self.reading() as reader:
             yield from _joined(reader, self.config, known if known is not None else set())
 
     def expansions(self) -> Iterator[Expansion]:
         """What models wrote on knowledge points before they were shown questions, each once."""
-        with self._reading() as reader:
+        with self.reading() as reader:
             for _, value in reader.items(EXPANSION):
                 yield from_json(value, Expansion)
 
     def note_cache(self) -> None:
         """Have run.json say how many replies came from the cache."""
         use = CacheUse()
-        with self._reading() as reader:
+        with self.reading() as reader:
             for kind in (RECORD, EXPANSION):
                 for _, value in reader.items(kind):
                     use.add(msgspec.json.decode(value, type=_Answer).reply)
         self.write_config(replace(self.config, cache=use))
 
     @contextmanager
-    def _reading(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[Reader]:
+        """The opened store. Raises InputError where what is read out of it is damaged."""
         with Reader(self.records_folder) as reader:
             try:
                 yield reader

@@ -13,10 +13,10 @@ from serving import bare_environment as bare_environment, script, serve
 from tables.making_runs import answers, write_run
 
 from making import choice, multi, write_set
-from mmdyn.errors import Stopped, UserError
+from mmdyn.errors import InputError, Stopped, UserError
 from mmdyn.run import evaluate, score
 from mmdyn.tables import report
-from mmdyn.work import RunFolder
+from mmdyn.work import Reader, RunFolder, Store, score_kind
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
@@ -43,6 +43,20 @@ def test_what_was_not_scored_has_no_weight_of_before(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", answers("1", scored=False), scorer="strict@0").folder
     done = typed("score", run)
     assert done.stdout == "m1  s00  standard: unscored -> 0.000\n" and "1 scores changed; strict is" in done.stderr
+
+
+def test_a_damaged_score_ends_in_a_sentence(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", answers("1")).folder
+    kind = score_kind(RunFolder(run).config.scorer)
+    with Reader(run / "records") as reader:
+        keys = [key for key, _ in reader.items(kind)]
+    with Store(run / "records") as store:
+        store.forget(kind)
+        for key in keys:
+            store.put(kind, key, b'{"status":"ok","value":1.0,"lower_bound":"x"}')
+    done = typed("score", run, "--policy", "strict")
+    assert isinstance(done.exception, InputError)
+    assert "holds a record that this version of mmdyn cannot read (Expected `bool`, got `str`" in str(done.exception)
 
 
 @pytest.mark.parametrize(("marks", "what"), [("", "asked"), ("xx", "answered")])
