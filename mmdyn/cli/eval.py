@@ -24,7 +24,6 @@ GONE = {
     "--ray": "write --executor ray,ADDRESS",
     "--votes": "write --rubric NAME,votes=N",
     "--judge-pictures": "write --rubric NAME,pictures=true",
-    "--no-cache": "write --cache none",
 }
 
 
