@@ -8,12 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from running import estimated, evaluated
 from serving import OtherServer, serve
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.cli import commands
 from mmdyn.errors import UserError
 from mmdyn.models import cache_folder
 from mmdyn.run import compare, merge_runs
@@ -94,8 +92,6 @@ def test_where_replies_are_kept(asked: Path, tmp_path: Path, cache: str | None, 
 def test_a_cache_that_there_is_not_is_named(asked: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"there is no cache 'share' .did you mean 'shared'.*: use shared, own, none"):
         evaluated(asked, "baseline:lexical", tmp_path / "run", cache="share")
-    told = CliRunner().invoke(commands, ["eval", str(asked), "-m", "baseline:lexical", "-o", "run", "--no-cache"])
-    assert "--no-cache is gone: write --cache none" in str(told.exception)
 
 
 def test_a_run_whose_server_lists_another_model_stops_and_goes_on_when_told_so(asked: Path, tmp_path: Path) -> None:
