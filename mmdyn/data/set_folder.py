@@ -155,19 +155,17 @@ class SampleSet(Framed):
         self._manifest = read_set_manifest(self.folder)
         self.images = ImageFolder(self.folder, self._manifest.pictures if self._manifest else PictureForm())
 
-    @property
+    @cached_property
     def manifest(self) -> SetManifest:
         """What set.json says; of a set that was written by hand, what it would say (the samples are counted first)."""
-        if self._manifest is None:
-            self._manifest = _count(self.folder)
-        return self._manifest
+        return self._manifest or _count(self.folder)
 
     @property
     def name(self) -> str:
         """The set's name."""
         return self.manifest.name
 
-    @property
+    @cached_property
     def root(self) -> str:
         """The name of the standard set: the parent's for a dynamic set, else its own."""
         return self.manifest.parent.name if self.manifest.parent else self.manifest.name

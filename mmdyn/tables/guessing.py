@@ -74,7 +74,8 @@ class _Asked(Struct):
     @property
     def position(self) -> str:
         """The label of the right option; empty where it speaks of all others, as its place is no accident."""
-        return "" if any(refers_to_all(one.text) for one in self.options if one.label == self.right) else self.right
+        right = self.right
+        return "" if any(refers_to_all(one.text) for one in self.options if one.label == right) else right
 
 
 _DECODER = msgspec.json.Decoder(_Asked)
@@ -239,7 +240,7 @@ class KeyWatcher(_SampleWatcher):
 def _key_rows(block: Block, samples: Sequence[_Asked], clusters: Ints) -> Iterator[Numbered]:
     offered = [[one.label for one in sample.options] or ["true", "false"] for sample in samples]
     labels = reading_order("", {label for each in offered for label in each})
-    hits = np.array([[float(sample.right == label) for label in labels] for sample in samples])
+    hits = np.equal.outer(np.array([sample.right for sample in samples]), np.array(labels)).astype(float)
     even = np.array([[(label in each) / len(each) for label in labels] for each in offered])
     for place, label in enumerate(labels):
         yield from _share_rows(block, label, hits[:, place], even[:, place], clusters)
@@ -251,9 +252,9 @@ def _never_right(block: Block, samples: Sequence[_Asked], clusters: Ints) -> Ite
     """Option texts that are right nowhere, though several right answers were expected; the most frequent first."""
     standing, right = dict[str, list[int]](), set[str]()
     for place, sample in enumerate(samples):
-        texts = {" ".join(one.text.split()) for one in sample.options if one.label != sample.right}
-        right |= {" ".join(one.text.split()) for one in sample.options if one.label == sample.right}
-        for text in texts - {""}:
+        texts, label = {one.label: " ".join(one.text.split()) for one in sample.options}, sample.right
+        right |= {texts.pop(label)} if label in texts else set()
+        for text in {*texts.values()} - {""}:
             standing.setdefault(text, []).append(place)
     sizes = np.array([len(sample.options) for sample in samples])
     block = block._replace(front=block.front | {"form": TEXT})

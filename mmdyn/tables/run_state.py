@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -218,7 +218,7 @@ class StateTally:
 
     def __init__(self) -> None:
         self._counts, self._spending = Counter[str](), dict[str, Spending]()
-        self._cache, self._replies = CacheUse(), dict[str, ReplyTally]()
+        self._cache, self._replies = CacheUse(), defaultdict[str, ReplyTally](ReplyTally)
 
     def add(self, record: Record) -> None:
         """Count a record and what its reply took."""
@@ -238,7 +238,7 @@ class StateTally:
             spending = self._spending.get(model) or self._spending.setdefault(model, Spending(model))
             spending.add(reply.usage, reply.cost, reply.currency)
             self._cache.add(reply)
-            self._replies.setdefault(model, ReplyTally()).add(reply)
+            self._replies[model].add(reply)
 
     def state(self, name: str, run: RunFolder) -> RunState:
         """How far the run is, now that all its records are counted."""
