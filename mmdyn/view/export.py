@@ -11,7 +11,6 @@ from contextlib import suppress
 from html import escape, unescape
 from mimetypes import guess_extension
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import NamedTuple, cast
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
@@ -52,13 +51,13 @@ def export(path: Path, folder: Path, *, quiet: bool = False) -> Exported:
     for name in catalog.runs():
         with suppress(Exception):  # the run's pages say what is wrong with it
             catalog.index(name).refresh(None)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    scratch = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(scratch, ignore_errors=True)  # what a killed export left
+    scratch.mkdir(parents=True)
     try:
         shutil.copytree(STATIC, scratch / "static")
         with ProgressBar("exporting", quiet=quiet) as progress:
             found = _Crawl(catalog, scratch, progress).run()
-        scratch.chmod(0o755)
         scratch.rename(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

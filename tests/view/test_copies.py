@@ -145,6 +145,14 @@ def test_a_copy_takes_no_folder_that_is_there_and_none_of_the_run(shown: Path, t
     assert (done.returncode, done.stderr, inside.exists()) == (2, told, False)
 
 
+def test_a_copy_takes_the_place_of_what_a_killed_one_left(shown: Path, tmp_path: Path) -> None:
+    left = tmp_path / ".pages.partial"
+    left.mkdir()
+    (left / "index.html").write_text("half")
+    copy = _export(shown, tmp_path / "pages")
+    assert [*tmp_path.iterdir()] == [copy] and "half" not in (copy / "index.html").read_text("utf-8").split()
+
+
 def _export(shown: Path, folder: Path) -> Path:
     done = mmdyn("view", shown, "--export", folder, "--quiet")
     assert done.returncode == 0, done.stderr
