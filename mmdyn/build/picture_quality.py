@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mmdyn.data import ImageFolder, open_image, page_of
+from mmdyn.errors import InputError
 from mmdyn.sample import ImageRef
 from mmdyn.stats import Floats
 
@@ -22,8 +23,11 @@ ALIKE = 4
 
 
 def picture_problem(images: ImageFolder, ref: ImageRef) -> str:
-    """What makes a picture useless; empty where nothing does. Raises ValueError where it cannot be read."""
-    grey = _grey(images, ref).astype(np.float64)
+    """What makes a picture useless; empty where nothing does."""
+    try:
+        grey = _grey(images, ref).astype(np.float64)
+    except ValueError as error:
+        return f"a picture cannot be read: {error}"
     if max(grey.shape) < SMALLEST:
         return f"a picture of {grey.shape[1]} x {grey.shape[0]} pixels is too small"
     low, high = np.percentile(grey, (0.5, 99.5))
@@ -40,8 +44,11 @@ def picture_problem(images: ImageFolder, ref: ImageRef) -> str:
 
 def fingerprint_of(images: ImageFolder, ref: ImageRef) -> int:
     """64 bits that a picture keeps in another size or format: which of neighbouring areas is darker (difference
-    hash)."""
-    small = Image.fromarray(_grey(images, ref)).resize((9, 8), Image.Resampling.LANCZOS)
+    hash). Raises InputError where it cannot be read."""
+    try:
+        small = Image.fromarray(_grey(images, ref)).resize((9, 8), Image.Resampling.LANCZOS)
+    except ValueError as error:
+        raise InputError(images.path(ref), None, f"cannot be read: {error}") from None
     pixels = np.asarray(small, dtype=np.int16)
     return int.from_bytes(np.packbits(pixels[:, 1:] > pixels[:, :-1]).tobytes(), "big")
 
@@ -52,7 +59,7 @@ def alike(one: int, other: int) -> bool:
 
 
 def _grey(images: ImageFolder, ref: ImageRef) -> NDArray[np.uint8]:
-    """The picture in grey as a reader sees it on a page."""
+    """The picture in grey as a reader sees it on a page. Raises ValueError where it cannot be read."""
     return np.asarray(page_of(open_image(images.read(ref))).convert("L"))
 
 

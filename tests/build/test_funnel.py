@@ -9,7 +9,7 @@ import pytest
 from serving import scripted
 from shell import mmdyn
 
-from making import choice, write_set
+from making import choice, image_ref, picture, write_set
 from mmdyn.data import SampleSet, Stage, stages
 from mmdyn.sample import Sample
 
@@ -104,6 +104,21 @@ def test_where_a_step_refuses_everything_the_reasons_are_written(
     assert len(made) == 0 and [item.id for item in made.dropped()] == ["a", "b"]
     again = mmdyn("build", step, source.folder, "-o", tmp_path / "out", "-q", *words)
     assert (again.returncode, again.stderr) == (1, done.stderr)
+
+
+def test_a_picture_that_breaks_off_is_refused_where_pictures_are_looked_at(tmp_path: Path) -> None:
+    data = picture()
+    samples = [choice("a"), choice("b", question="Another one?", images=(image_ref(data),))]
+    file = write_set(tmp_path / "set", samples, images=[data]).folder / image_ref(data)
+    file.write_bytes(data[:-40])
+    done = mmdyn("build", "screen", tmp_path / "set", "-o", tmp_path / "screened", "-q")
+    assert done.returncode == 0, done.stderr
+    assert [item.reason for item in SampleSet(tmp_path / "screened").dropped()] == [
+        "a picture cannot be read: the picture is broken or cut off (image file is truncated): replace the file"
+    ]
+    done = mmdyn("build", "dedup", tmp_path / "set", "-o", tmp_path / "alone", "-q")
+    told = f"mmdyn: {file}: cannot be read: the picture is broken or cut off (image file is truncated): replace the file"
+    assert (done.returncode, done.stderr) == (2, f"{told}\n")
 
 
 def test_a_set_made_by_hand_is_where_the_funnel_begins(tmp_path: Path) -> None:

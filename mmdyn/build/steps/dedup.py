@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, NamedTuple
 
 from msgspec import Struct
 
 from mmdyn.build.near import NearTexts
 from mmdyn.build.picture_quality import alike, fingerprint_of
-from mmdyn.data import SampleSet
+from mmdyn.data import ImageFolder, SampleSet
+from mmdyn.sample import Sample
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,11 +36,15 @@ class Dedup:
         self._texts = NearTexts(settings.likeness)
 
     def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
-        """The ids of samples that an earlier one says already."""
+        """The ids of samples that an earlier one says already. Raises InputError for a picture that cannot be read."""
+        yield from self.repeats(source, source.images)
+
+    def repeats(self, samples: Iterable[Sample], images: ImageFolder) -> Iterator[tuple[str, str]]:
+        """The same of some samples, whose pictures are in `images`."""
         seen = dict[str, _Seen]()
-        for sample in source:
+        for sample in samples:
             words = "\n".join((sample.question, *(option.text for option in sample.options)))
-            pictures = [fingerprint_of(source.images, ref) for ref in sample.all_images]
+            pictures = [fingerprint_of(images, ref) for ref in sample.all_images]
             seen[sample.id] = _Seen(
                 words, sample.group, sample.answer is False, str(sample.meta.get("pair", "")), pictures
             )

@@ -37,7 +37,7 @@ class Screen:
     possible, the explanation concludes the answer, and nothing stands twice.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings) -> None:
@@ -46,10 +46,10 @@ class Screen:
 
     def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
         """The ids of unsound questions, each with the first problem."""
-        twice = dict(Dedup(Dedup.Settings(self._settings.likeness)).refuse(source))
-        for sample in source:
-            if problem := self._problem(sample, source) or twice.get(sample.id, ""):
-                yield sample.id, problem
+        problems = {sample.id: problem for sample in source if (problem := self._problem(sample, source))}
+        sound = (sample for sample in source if sample.id not in problems)
+        problems |= Dedup(Dedup.Settings(self._settings.likeness)).repeats(sound, source.images)
+        yield from ((sample.id, problems[sample.id]) for sample in source if sample.id in problems)
 
     def _problem(self, sample: Sample, source: SampleSet) -> str:
         for name in self._required:
