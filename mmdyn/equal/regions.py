@@ -13,7 +13,7 @@ from mmdyn.text import split_outside
 
 RELATION, TURNED = re.compile(r"([=<>≤≥≠])"), {"=": "=", "≠": "≠", "<": ">", ">": "<", "≤": "≥", "≥": "≤"}
 _DEEPEST = 4
-_NAME = r"[A-Za-zα-ωΑ-Ω](?:_\{?\w{1,3}\}?|'|\([a-z]\))*"
+_NAME = r"[A-Za-zα-ωΑ-Ω](?:_\{?[^\W_]{1,3}\}?|'|\([a-z]\))*"
 _MEMBER = re.compile(rf"({_NAME})\s*∈\s*(.+)")
 _BUILDER = re.compile(rf"{_NAME}(?:\s*∈\s*[Rℝ])?\s*[|:]\s*(.+?)(?:,?\s*(?:{_NAME}\s*)?∈\s*[Rℝ])?")
 _LETTER_U = re.compile(r"(?<=[)\]∞\d\s])U(?=[(\[\s])")

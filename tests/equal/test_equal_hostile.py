@@ -42,6 +42,16 @@ def test_a_long_answer_is_compared_in_no_time(piece: str) -> None:
         assert time.process_time() - began < 5
 
 
+@pytest.mark.parametrize(
+    "text", ["x" + "_a" * 40 + "__", "x" + "_" * 80, "x_" + "a_" * 30 + " b", "y" + "'_1" * 30 + "_"]
+)
+def test_a_name_that_goes_on_for_long_is_read_once(text: str) -> None:
+    began = time.process_time()
+    for relation in ("{} > 3", "3 < {}", "{} ∈ (1, 2)", "{{{} | x > 3}}", "1 < {} ≤ 2"):
+        same(relation.format(text), "x > 3")
+    assert time.process_time() - began < 2
+
+
 def test_nested_sets_end() -> None:
     text = "1"
     for _ in range(4):
