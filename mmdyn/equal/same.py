@@ -50,13 +50,13 @@ def compare(given: str, gold: str, match: Match = PLAIN) -> bool | None:
     It is surely another answer (False) only where both were read as one kind, such as two numbers, two formulas in
     gold's symbols, or two lists of as many values, and what was read differs by more than rounding.
     """
+    if max(len(given), len(gold)) > LONGEST:
+        return fold(given) == fold(gold) or None
     return _compare(spell_notation(given), spell_notation(gold), match, 0)
 
 
 def _compare(given: str, gold: str, match: Match, depth: int) -> bool | None:
     """`compare` for answers at depth 0, and for parts of them, which are spelled and joined already."""
-    if max(len(given), len(gold)) > LONGEST:
-        return fold(given) == fold(gold) or None
     given, gold = _CIRCLED.sub("、", given), _CIRCLED.sub("、", gold)
     dates = read_date(given), read_date(gold)
     if all(dates) or "decade" in dates[0] | dates[1]:

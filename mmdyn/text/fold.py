@@ -22,7 +22,7 @@ _INDEX = re.compile(r"_(?=\w)")
 _LOOSE = re.compile(
     r"(?<![^\W_]) | (?![^\W_])|(?<=\d) (?!\d)|(?<!\d) (?=\d)|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])"
 )
-_CAPITALISED = re.compile(r"[A-Za-zÀ-ɏ]*[A-ZÀ-Þ][A-Za-zÀ-ɏ]*")
+_CAPITALISED = re.compile(r"(?<![A-Za-zÀ-ɏ])[A-Za-zÀ-ɏ]*[A-ZÀ-Þ][A-Za-zÀ-ɏ]*")
 _GENOTYPE = re.compile(r"(?:([a-z])\1)+", re.IGNORECASE)
 _SMALL_WORDS = frozenset({
     "to", "in", "on", "of", "at", "by", "is", "it", "an", "as", "or", "up", "we", "he", "my", "so", "if", "be",

@@ -83,3 +83,17 @@ def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
             options = ("A cat", "2", "x", "true")
             extract(task_type, text, question=text, labels=tuple("ABCD"), option_texts=options, blanks=blanks)
     assert time.process_time() - began < 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "piece", [" ", "\n", " \n", "\t", "\u3000", "-", "-- ", "|", "_", "_a", "x_", "a ", "A, ", "1 ", "(", "{", "'", "*", "·", "9"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "before", ["", "Answer: ", "| a | b |\n|", "\\boxed{", "The answer is A", "1. A\n2. ", "<answer>"]
+)
+def test_a_piece_that_goes_on_for_ever_is_scored_in_no_time(before: str, piece: str) -> None:
+    began = time.process_time()
+    for sample in SAMPLES:
+        check(sample, f"{before}{piece * (6_000 // len(piece))}\x01x")
+    assert time.process_time() - began < 4

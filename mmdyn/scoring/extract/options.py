@@ -9,7 +9,7 @@ from mmdyn.scoring.extract.labels import labels_of
 from mmdyn.text import fold, visible_text
 
 _LEADING = re.compile(r"[\s(\[【*]{0,6}([A-Z])(?![A-Za-z0-9])[*)\]】.:、,\s]{0,4}")
-_PARTED = re.compile(r"\s*(?:[,;、，；\n]\s*(?:and\s+)?|\s+and\s+|和|与|以及)\s*")
+_PARTED = re.compile(r"[,;、，；\n](?:\s*+and\s)?|(?<=\s)and\s|和|与|以及")
 _LONGEST = 400
 
 

@@ -17,7 +17,7 @@ _RUN = re.compile(r"^\W{0,3}(?:\d{1,3}\s?[-~–—至]\s?\d{1,3}[.:、]?\s{0,3})
 _NAMES = ("mark", "joins", "and", "behind", "lead", "says", "explained")
 _MARK, _JOINS, _AND, _BEHIND, _LEAD, _SAYS, _EXPLAINED = (pattern(f"list.{name}", re.I | re.M) for name in _NAMES)
 _SET_OFF = re.compile(r"\*\*([^*\n:：]{1,80})\*\*")
-_RULE = re.compile(r"[|:\s-]*-{2,}[|:\s-]*")
+_RULE = re.compile(r"(?=.*--)[|:\s-]+")
 _FILLED = re.compile(r"(?<!_)_{2,}([^\s_](?:[^_\n]*[^\s_])?)_{2,}")
 _BOLD = re.compile(r"(?:\*\*|__)([^*\n]{1,80}?)(?:\*\*|__)")
 _BOLD_NAME = re.compile(
