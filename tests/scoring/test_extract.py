@@ -55,6 +55,30 @@ def test_the_rule_and_the_place(task_type: TaskType, response: str, answer: Answ
     assert got.span is not None and response[slice(*got.span)] == said
 
 
+@pytest.mark.parametrize(
+    ("response", "value"),
+    [
+        ("The age gap between the two people in the image is 20 years.", "20 years"), ("The number of students is 20.", "20"),
+        ("The sum of the ages of the two friends is 31.", "31"), ("The average height of the students in the class is 1.62 m.", "1.62 m"),
+        ("学生的总人数是20。", "20"), ("老师和学生的人数之和是31。", "31"), ("小明的速度是5 m/s。", "5 m/s"),
+    ],
+)  # fmt: skip
+def test_what_is_measured_of_people_is_nobody_s_word(response: str, value: str) -> None:
+    assert extract("fill_in_the_blank", response).found == (value,)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer of most people is 15.", "The solution of the student is 15.", "Some people's answer is 15.", "A student's result is 15.",
+        "The students' answer is 15.", "Most people's choice of number is 15.", "The students say the number of people is 15.", "The response of the people is 15.",
+        "The number that the students guess is 15.", "The number of people is not 15.", "学生的答案是15。", "小明的结果是15。", "大多数人的答案是15。",
+    ],
+)  # fmt: skip
+def test_what_others_say_is_no_answer(response: str) -> None:
+    assert extract("fill_in_the_blank", response).found is None
+
+
 @pytest.mark.parametrize(("blanks", "response", "texts", "rule"), [
     (2, '{"a": 4, "b": "x"}', ("4", "x"), "json"), (2, "(1) 4 (2) x", ("4", "x"), "numbered"),
     (3, "(1) 4 (3) 6", ("4", "", "6"), "numbered"), (5, "41-45 DAGFE", tuple("DAGFE"), "separated"),

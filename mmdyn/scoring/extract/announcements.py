@@ -59,7 +59,7 @@ _RANKS = {
 BOX = re.compile(r"\\f?box(?:ed)?\s{0,9}\{|####\s")
 _SENTENCE, _DENIES, _AGAIN = (words(f"unmeant.{name}").pattern for name in ("sentence", "clause", "again"))
 _HINTS = words("unmeant.sentence", "unmeant.clause")
-DENIED, _OPEN = pattern("unmeant.denied"), pattern("unmeant.behind")
+DENIED, _OPEN, _MEASURED = (pattern(f"unmeant.{name}") for name in ("denied", "behind", "measured"))
 _GLOSS = (
     r"[ \t]?\((?!or\b|and\b|also|maybe|perhaps|not\b|in|wrong|false|elim|excl|rej|disc|[或还不错排])[^()\n]{2,40}\)"
 )
@@ -130,7 +130,7 @@ def meant(response: Response, start: int) -> bool:
     the line.
     """
     before = response.low[sentence_start(response.low, start) : start]
-    return not (_HINTS.within(before) and _of_others(before)) and not _quoted(response, start)
+    return not (_HINTS.within(before) and _of_others(_MEASURED.sub("", before))) and not _quoted(response, start)
 
 
 def _of_others(before: str) -> bool:

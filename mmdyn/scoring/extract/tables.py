@@ -12,7 +12,7 @@ from msgspec import Struct
 
 LANGUAGES = ("en", "zh")
 
-_WORD = re.compile(r"[a-z']+")
+_WORD = re.compile(r"[a-z]*(?:'(?!s\b)[a-z]+)?")
 
 Kind = Literal["slot", "sentence", "choose", "corrected", "concluded"]
 """How plainly a phrase announces an answer; `choose` is a sentence that counts where its clause ends with a label."""
@@ -32,7 +32,8 @@ class Phrase(Struct, frozen=True):
 
 
 class Words(Struct, frozen=True):
-    """Words of both languages. `pattern` finds English ones as whole words, and Chinese ones anywhere."""
+    """Words of both languages. `pattern` finds English ones as whole words, also with a possessive ending, and Chinese
+    ones anywhere."""
 
     english: frozenset[str]
     chinese: re.Pattern[str]
@@ -57,7 +58,7 @@ def words(*names: str) -> Words:
     """The words of some names."""
     english, chinese = ([word for name in names for word in _entry(table, name).split()] for table in _tables())
     found = re.compile("|".join(chinese))
-    both = re.compile(rf"(?<![a-z'])(?:{'|'.join(english)})(?![a-z'])|{found.pattern}")
+    both = re.compile(rf"(?<![a-z'])(?:{'|'.join(english)})(?:'s?)?(?![a-z'])|{found.pattern}")
     return Words(frozenset(english), found, both)
 
 
