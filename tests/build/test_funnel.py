@@ -117,7 +117,9 @@ def test_a_picture_that_breaks_off_is_refused_where_pictures_are_looked_at(tmp_p
         "a picture cannot be read: the picture is broken or cut off (image file is truncated): replace the file"
     ]
     done = mmdyn("build", "dedup", tmp_path / "set", "-o", tmp_path / "alone", "-q")
-    told = f"mmdyn: {file}: cannot be read: the picture is broken or cut off (image file is truncated): replace the file"
+    told = (
+        f"mmdyn: {file}: cannot be read: the picture is broken or cut off (image file is truncated): replace the file"
+    )
     assert (done.returncode, done.stderr) == (2, f"{told}\n")
 
 
