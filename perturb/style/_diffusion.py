@@ -19,7 +19,7 @@ from perturb.style._loading import LoadSettings, check_kind, find_checkpoint, le
 from perturb.style._painter import Call, Costs, Painter, PaintJob, fit
 from perturb.style._prompts import encoded, prompts, styles
 
-VERSION = 2
+VERSION = 3
 """Goes up whenever equal parameters and weights paint other pictures, such as by other buckets."""
 
 

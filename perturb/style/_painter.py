@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,15 @@ from msgspec import Struct
 from mmdyn.models import USED, free_memory
 from perturb.device_pixels import to_host
 
-GRIDS = {512: 64, 1024: 128, 2048: 256}
-"""Up to each side what the sides of buckets are multiples of: coarse, so that pictures of many sizes share a batch
-(models need 16)."""
+SIDES = (*range(64, 512, 64), *range(512, 1024, 128), *range(1024, 2049, 256))
+"""Of buckets, in pixels: coarse, so that pictures of many sizes share a batch (models need multiples of 16), and no
+longer than what models were trained on."""
 
 LARGEST, SMALLEST = 1024 * 1024, 256 * 256
-"""The most and the least pixels of a picture in a bucket: larger ones are scaled down and smaller ones up."""
+"""The most and the least pixels of a bucket."""
 
-LONGEST = max(GRIDS)
-"""The longest side that a picture is given, so that places stay within what models were trained on."""
+BUCKETS = tuple((height, width) for height in SIDES for width in SIDES if SMALLEST <= height * width <= LARGEST)
+"""All sizes, (height, width), at which pictures are painted."""
 
 _STRIP = 256
 """So many columns or rows of a picture are scaled at a time: in floats a large one would take gigabytes."""
@@ -136,17 +136,19 @@ class Fit(Struct, frozen=True):
 
 
 def fit(height: int, width: int) -> Fit:
-    """The smallest bucket that holds a picture; a picture between the bounds is not scaled at all."""
-    area = height * width
-    scale = sqrt(LARGEST / area) if area > LARGEST else sqrt(SMALLEST / area) if area < SMALLEST else 1.0
-    scale = min(scale, LONGEST / max(height, width))
-    inner = max(1, round(height * scale)), max(1, round(width * scale))
-    return Fit((height, width), inner, (_bucket_side(inner[0]), _bucket_side(inner[1])))
+    """The bucket in which a picture is scaled down least, the smallest of these; a small picture is scaled up before.
 
+    So a picture that a bucket holds, and that is not small, is not scaled at all.
+    """
+    larger = max(1.0, sqrt(SMALLEST / (height * width)))
+    wanted = max(1, round(height * larger)), max(1, round(width * larger))
 
-def _bucket_side(side: int) -> int:
-    grid = next(grid for most, grid in GRIDS.items() if side <= most)
-    return ceil(side / grid) * grid
+    def scale(bucket: tuple[int, int]) -> float:
+        return min(1.0, bucket[0] / wanted[0], bucket[1] / wanted[1])
+
+    bucket = max(BUCKETS, key=lambda bucket: (scale(bucket), -bucket[0] * bucket[1]))
+    scaled = larger * scale(bucket)
+    return Fit((height, width), (max(1, round(height * scaled)), max(1, round(width * scaled))), bucket)
 
 
 def put_in(pixels: Any, fit: Fit) -> Any:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from perturb.style._painter import GRIDS, LARGEST, LONGEST, SMALLEST, fit, put_in, take_out
+from perturb.style._painter import BUCKETS, LARGEST, SIDES, SMALLEST, fit, put_in, take_out
 
 SIZES = [(480, 640), (1024, 1024), (1025, 1024), (300, 220), (1200, 1600), (100, 60), (1, 1), (7000, 7000), (16, 5489)]
 
@@ -20,6 +20,11 @@ SIZES = [(480, 640), (1024, 1024), (1025, 1024), (300, 220), (1200, 1600), (100,
     ((100, 100), (256, 256), (256, 256)),
     ((220, 300), (220, 300), (256, 320)),
     ((16, 5489), (6, 2048), (64, 2048)),
+    ((1100, 900), (1024, 838), (1024, 896)),
+    ((900, 1100), (838, 1024), (896, 1024)),
+    ((1200, 1600), (768, 1024), (768, 1024)),
+    ((1080, 1920), (720, 1280), (768, 1280)),
+    ((1024, 1025), (1023, 1024), (1024, 1024)),
 ])  # fmt: skip
 def test_a_picture_goes_into_the_smallest_bucket_that_holds_it(
     size: tuple[int, int], inner: tuple[int, int], bucket: tuple[int, int]
@@ -32,18 +37,25 @@ def test_bounds_and_aspect_hold_for_every_size() -> None:
     rng = np.random.default_rng(0)
     for height, width in [*SIZES, *(tuple(map(int, 2 ** rng.uniform(0, 12.7, 2))) for _ in range(2000))]:
         plan = fit(height, width)
-        assert plan.bucket[0] * plan.bucket[1] <= 768 * 1792
-        for side, inner in zip(plan.bucket, plan.inner, strict=True):
-            grid = next(grid for most, grid in GRIDS.items() if inner <= most)
-            assert side % grid == 0 and 0 <= side - inner < grid
-        assert max(plan.inner) <= LONGEST
+        assert plan.bucket in BUCKETS
+        assert all(0 < inner <= side for side, inner in zip(plan.bucket, plan.inner, strict=True))
+        below = [max((side for side in SIDES if side < bound), default=0) for bound in plan.bucket]
+        assert (below[0], plan.bucket[1]) not in BUCKETS or plan.inner[0] > below[0] - 1, "no smaller one holds it"
+        assert (plan.bucket[0], below[1]) not in BUCKETS or plan.inner[1] > below[1] - 1
         scales = (plan.inner[0] / height, plan.inner[1] / width)
         assert all(
             abs(inner - scales[0] * side) <= 1 + side / height
             for inner, side in zip(plan.inner, plan.size, strict=True)
         )
-        if SMALLEST <= height * width <= LARGEST and max(height, width) <= LONGEST:
+        held = any(height <= bucket[0] and width <= bucket[1] for bucket in BUCKETS)
+        if height * width >= SMALLEST and held:
             assert plan.inner == plan.size, "neither scaled up nor down"
+
+
+def test_every_bucket_can_be_chosen_and_none_is_larger_than_a_megapixel() -> None:
+    assert all(fit(*bucket).bucket == bucket for bucket in BUCKETS)
+    assert max(height * width for height, width in BUCKETS) == LARGEST == 1024 * 1024
+    assert all(side % 64 == 0 for bucket in BUCKETS for side in bucket)
 
 
 @pytest.mark.parametrize("size", [(480, 640, 3), (480, 641), (333, 517, 3), (256, 256)])

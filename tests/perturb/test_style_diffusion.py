@@ -25,7 +25,7 @@ from perturb import Services
 from perturb._hashing import keys
 from perturb.image.style import Style
 from perturb.services import ToolNames, open_styler
-from perturb.style._painter import NO_PICTURE, Call, PaintJob, fit
+from perturb.style._painter import BUCKETS, NO_PICTURE, Call, PaintJob, fit
 from perturb.style._prompts import TOKENS, prompts, styles
 
 BACKENDS = ("flux", "klein")
@@ -70,11 +70,21 @@ def apart(one: Any, other: Any) -> int:
     return int(np.abs(np.asarray(one, int) - np.asarray(other, int)).max())
 
 
-@pytest.mark.parametrize("shape", [(256, 320, 3), (200, 310), (31, 700, 3), (90, 60)])
+@pytest.mark.parametrize("shape", [(256, 320, 3), (200, 310), (31, 700, 3), (90, 60), (1100, 900, 3), (20, 4000)])
 def test_size_is_kept_and_grey_becomes_rgb(styler: Any, shape: tuple[int, ...]) -> None:
     after = styler.paint(array(shape[0], shape[1], grey=len(shape) == 2), params(styler.label), 0)
     assert isinstance(after, np.ndarray) and after.shape == (*shape[:2], 3) and after.dtype == np.uint8
     assert not after.flags.writeable and after.std() > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_bucket_is_painted(folders: dict[str, Path], backend: str) -> None:
+    """One step each, of flux by its strength: sizes, not pictures, are what may go wrong."""
+    opened: Any = open_styler(f"{backend}:{folders[backend]},steps={5 if backend == 'flux' else 1}")
+    for bucket in BUCKETS:
+        assert opened.paint(array(*bucket), params(backend), 0).shape == (*bucket, 3)
+    opened.close()
 
 
 def test_tensors_come_back_as_tensors_with_the_same_pixels(styler: Any) -> None:
