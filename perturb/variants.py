@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import WORK, Dropped, ImageFolder, replace_images
-from mmdyn.errors import NotNow, UserError
+from mmdyn.errors import MmdynError, NotNow, UserError, sentence_of
 from mmdyn.keys import Json, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
 from mmdyn.work import Outcome
@@ -35,7 +35,9 @@ class _NotKept(Exception):
 
 
 class _Failures:
-    """What cannot be done is a failure, which may pass where it cannot be done now."""
+    """What goes wrong with a variant is its failure, in the error's words, and ends nothing else; only an MmdynError
+    ends the work. What nobody foresaw (anything but a ValueError) may pass, and so may what cannot be done now.
+    """
 
     def __init__(self, operator: str = "") -> None:
         self._operator = operator
@@ -43,8 +45,9 @@ class _Failures:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValueError):
-            raise _NotKept("failed", str(error), self._operator, may_pass=isinstance(error, NotNow)) from None
+        if isinstance(error, Exception) and not isinstance(error, MmdynError | _NotKept):
+            said, may_pass = (str(error), False) if isinstance(error, ValueError) else (sentence_of(error), True)
+            raise _NotKept("failed", said, self._operator, may_pass=may_pass or isinstance(error, NotNow)) from None
 
 
 class VariantMaker:
@@ -102,22 +105,24 @@ class VariantMaker:
         """`kept`: what earlier draws of the chain show, by draw; grows."""
         steps, made = list[Step](), None
         try:
-            item, clean = self._run(attempt, steps)
-            refs, changed = self._put_pictures(item, attempt)
-            far = strength(attempt.parent, item.sample, attempt.pictures, item.pictures, changed)
-            trail = replace(attempt.trail, steps=tuple(steps), strength=far)
-            if isinstance(item.sample.answer, bool) and not isinstance(attempt.parent.answer, bool):
-                trail = replace(trail, hidden=attempt.parent.told)
-            made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
-            if (draw := kept.get(_shown(made))) is not None:
-                raise _NotKept("unchanged", f"the variant equals draw {draw}")
-            verdict = self._verdict(attempt, made, (item, clean), {ref: refs[ref] for ref in refs if ref in changed})
-            made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
-            if verdict.status == "rejected":
-                raise _NotKept("rejected", verdict.reason)
-            if not self._recipe.design:  # whose chains share draws, so that none may be drawn again for one of them
-                kept[_shown(made)] = trail.draw
-            return Outcome(made)
+            with _Failures():
+                item, clean = self._run(attempt, steps)
+                refs, changed = self._put_pictures(item, attempt)
+                far = strength(attempt.parent, item.sample, attempt.pictures, item.pictures, changed)
+                trail = replace(attempt.trail, steps=tuple(steps), strength=far)
+                if isinstance(item.sample.answer, bool) and not isinstance(attempt.parent.answer, bool):
+                    trail = replace(trail, hidden=attempt.parent.told)
+                made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
+                if (draw := kept.get(_shown(made))) is not None:
+                    raise _NotKept("unchanged", f"the variant equals draw {draw}")
+                new = {ref: refs[ref] for ref in refs if ref in changed}
+                verdict = self._verdict(attempt, made, (item, clean), new)
+                made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
+                if verdict.status == "rejected":
+                    raise _NotKept("rejected", verdict.reason)
+                if not self._recipe.design:  # whose chains share draws, so that none may be drawn again for one of them
+                    kept[_shown(made)] = trail.draw
+                return Outcome(made)
         except _NotKept as error:
             trail = attempt.trail
             what = (attempt.id, trail.parent, trail.chain, trail.draw, trail.seed, error.status, error.reason)
@@ -156,8 +161,7 @@ class VariantMaker:
         if not changed and _shown(item.sample) == _shown(attempt.parent):
             raise _NotKept("unchanged", "the variant equals its parent")
         try:
-            with _Failures():
-                return {ref: self._put(new[ref]) if ref in changed else self._carry(ref) for ref in refs}, changed
+            return {ref: self._put(new[ref]) if ref in changed else self._carry(ref) for ref in refs}, changed
         except OSError as error:
             folder = self._out.folder
             raise UserError(f"cannot write {folder} ({error.strerror}): free some space and run again") from None
@@ -180,13 +184,12 @@ class VariantMaker:
             return UNJUDGED
         if all(operator.role == "null" for operator in attempt.operators):
             return Verdict("kept", self._judge.label, "a null change keeps the meaning by construction", 1.0)
-        with _Failures():
-            old, (shown, clean) = attempt.pictures, (item.pictures for item in items)
-            looks = [
-                Look(old[ref], clean[ref], self._source.path(ref), self._out.path(new), shown[ref])
-                for ref, new in changed.items()
-            ]
-            return self._judge.judge(Case(attempt.parent, made, tuple(looks)))
+        old, (shown, clean) = attempt.pictures, (item.pictures for item in items)
+        looks = [
+            Look(old[ref], clean[ref], self._source.path(ref), self._out.path(new), shown[ref])
+            for ref, new in changed.items()
+        ]
+        return self._judge.judge(Case(attempt.parent, made, tuple(looks)))
 
 
 class _Attempt(Struct, frozen=True, eq=False):

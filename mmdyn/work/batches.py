@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from msgspec import Struct
 
-from mmdyn.errors import ModelError, NotNow
+from mmdyn.errors import MmdynError, ModelError, NotNow
 from mmdyn.work.interrupts import interrupts_deferred, wait_for
 
 K = TypeVar("K", bound=Hashable)
@@ -55,7 +55,8 @@ class Batches(Generic[K, J, A]):
     `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. The fullest is
     run first; of equal ones the one of whom has waited longest. A run that is out of memory is halved, down to single
     jobs, and later batches stay as small, by `weight(key)`: what a job takes beside those of other keys. `free` is
-    called in between, to give memory back. `prepare(key, jobs)` makes of jobs what `run` is given: in a thread of its
+    called in between, to give memory back. After any other error each job of the batch is run alone, so that it is its
+    own job's; an MmdynError is everybody's. `prepare(key, jobs)` makes of jobs what `run` is given: in a thread of its
     own, and for a full batch while the one before it runs. All else is only ever called by one thread, the batches'
     own, which begins with the first job.
     """
@@ -202,16 +203,27 @@ class Batches(Generic[K, J, A]):
             else:
                 waiting.answer.set_result(answer)
 
-    def _answers(self, batch: _Batch[K, J, A]) -> list[A | ValueError]:
+    def _answers(self, batch: _Batch[K, J, A]) -> list[A | Exception]:
         if self._closed:
             raise ModelError(CLOSED)
-        answers = list[A | ValueError]()
-        jobs = [waiting.job for waiting in batch.waiting]
+        answers = list[A | Exception]()
+        jobs, alone = [waiting.job for waiting in batch.waiting], False
         while jobs:
-            part = jobs[: self._fitting(batch.key, len(jobs))]
+            part = jobs[: 1 if alone else self._fitting(batch.key, len(jobs))]
             if len(part) < len(batch.waiting):
                 batch.prepared[:] = [self._prepared(batch.key, part)]
-            if (done := self._try(batch, len(part))) is not None:
+            try:
+                done = self._try(batch)
+            except MmdynError:
+                raise
+            except Exception as error:
+                if len(part) > 1:
+                    alone = True
+                    continue
+                done = [error]
+            if done is not None:
+                if len(done) != len(part):
+                    raise RuntimeError(f"{len(part)} jobs got {len(done)} answers")
                 answers += done
             elif len(part) > 1:
                 self._most = len(part) // 2 * self._weight(batch.key)
@@ -221,17 +233,13 @@ class Batches(Generic[K, J, A]):
             jobs = jobs[len(part) :]
         return answers
 
-    def _try(self, batch: _Batch[K, J, A], count: int) -> Sequence[A | ValueError] | None:
+    def _try(self, batch: _Batch[K, J, A]) -> Sequence[A | Exception] | None:
         """None where memory ran out; it is given back only after the error, which holds on to it, is gone."""
         try:
-            answers = self._run(batch.key, batch.prepared.pop()())
+            return self._run(batch.key, batch.prepared.pop()())
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
-        else:
-            if len(answers) != count:
-                raise RuntimeError(f"{count} jobs got {len(answers)} answers")
-            return answers
         self._free()
         return None
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 from numpy.random import Generator
 
-from mmdyn.errors import UserError
+from mmdyn.errors import MmdynError, UserError, sentence_of
 from mmdyn.keys import Json, digest
 from mmdyn.models import Spec, read_options
 from mmdyn.work import Batches, give_memory_back, is_out_of_memory
@@ -94,9 +94,12 @@ class Diffusion(ABC):
                 return painter
             del painter
             fault = f"the weights fit into {self.device}, but a picture of a megapixel needs {lacks / 1e9:.1f} GB more"
-        except (RuntimeError, MemoryError) as error:
+        except MmdynError:
+            raise
+        except Exception as error:  # which would be every picture's
             if not is_out_of_memory(error):
-                raise
+                mend = "fetch the checkpoint again, or install other versions of torch and diffusers"
+                raise UserError(f"{self.label} cannot be loaded ({sentence_of(error)}): {mend}") from error
             fault = f"the weights do not fit into {self.device}"
         give_memory_back()  # only now, because the error held on to it
         raise UserError(f"{fault}: {self._settings.smaller}")

@@ -232,11 +232,20 @@ def test_memory_is_given_back_when_the_error_is_gone() -> None:
         wait_until(lambda: all(each() is None for each in held))  # while nobody asks
 
 
-def test_an_error_reaches_all_who_wait_and_later_batches_run() -> None:
+def test_an_error_is_that_of_the_job_that_makes_it_and_the_others_go_on() -> None:
     run = Runner(error=lambda: KeyError("broken"), held=True)
+    answers = behind_one(run, [("a", "good"), ("a", "bad"), ("a", "fine"), ("b", "good")])
+    assert [type(answer) for answer in answers] == [str, KeyError, str, str]
+    assert answers[2:] == ["finefine", "goodgood"]
+    alone = [("a", ["good"]), ("a", ["bad"]), ("a", ["fine"])]
+    assert run.batches[1:] == [("a", ["good", "bad", "fine"]), *alone, ("b", ["good"])]
+
+
+def test_a_model_that_cannot_be_had_is_asked_once_for_all_who_wait() -> None:
+    run = Runner(error=lambda: ModelError("broken"), held=True)
     answers = behind_one(run, [("a", "bad"), ("a", "good"), ("b", "good")])
-    assert [type(answer) for answer in answers] == [KeyError, KeyError, str]
-    assert answers[2] == "goodgood"
+    assert [type(answer) for answer in answers] == [ModelError, ModelError, str]
+    assert len(run.batches) == 3
 
 
 def test_another_runtime_error_is_not_taken_for_memory() -> None:
