@@ -1,6 +1,7 @@
 from .colours import (
     known_by_colour as known_by_colour,
     names_a_colour as names_a_colour,
+    names_a_hue as names_a_hue,
     names_a_shade as names_a_shade,
 )
 from .dates import read_date as read_date

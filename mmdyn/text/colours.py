@@ -10,19 +10,19 @@ from importlib.resources import files
 _WIDE, _WIDE_ZH = "red|green|blue|bluish|purple|purplish|violet", "红绿蓝紫"
 """Hues that are called so from dark to light."""
 
-_NARROW = (
-    "black|white|whitish|gr[ae]y|orange|yellow|pink|brown|cyan|magenta|teal|turquoise|navy|crimson|scarlet|maroon"
-    "|beige|lavender"
-)
-_NARROW_ZH = "黑白灰橙黄粉棕褐青"
-"""Colours without a hue, and hues whose names say how light they are."""
+_GREY, _GREY_ZH = "black|white|whitish|gr[ae]y", "黑白灰"
+"""Colours without a hue."""
+
+_NARROW = "orange|yellow|pink|brown|cyan|magenta|teal|turquoise|navy|crimson|scarlet|maroon|beige|lavender"
+_NARROW_ZH = "橙黄粉棕褐青"
+"""Hues whose names say how light they are."""
 
 _LIGHT = (
     r"\b(?:dark|bright)(?:er|est|ness)?\b|\blight(?:er|est)\b"
     r"|\b(?:sky|lime|midnight|forest|olive|mint|baby|royal)[ -]?(?:blue|green)"
-    rf"|\b(?:light|deep|pale)[ -](?:colou?r|shade|tone|{_WIDE}|{_NARROW})"
+    rf"|\b(?:light|deep|pale)[ -](?:colou?r|shade|tone|{_WIDE}|{_GREY}|{_NARROW})"
     r"|[粉橙棕褐天墨藏][红绿蓝紫]"
-    rf"|[深浅淡暗亮][{_WIDE_ZH}{_NARROW_ZH}]?色|[明较更最]亮|[较更最]暗|亮度|明暗"
+    rf"|[深浅淡暗亮][{_WIDE_ZH}{_GREY_ZH}{_NARROW_ZH}]?色|[明较更最]亮|[较更最]暗|亮度|明暗"
 )
 
 
@@ -31,17 +31,24 @@ def _names(english: str, chinese: str) -> str:
     return (
         rf"\b(?:{english})(?:er|est|d?ish|s)?\b|[{chinese}](?:[色球块格框棋线点光灯旗]|部分)|[金银]色"
         rf"|[变呈显发泛褪](?:成|为)?了?[{chinese}]"
-        r"|\bcolou?r(?:s|ed|ful)?\b|[彩颜][色球块格框棋]|[黑白][、和与]?[黑白]"
+        r"|\bcolou?r(?:s|ed|ful)?\b|[彩颜][色球块格框棋]"
     )
 
 
-_COLOUR = re.compile(_names(f"{_WIDE}|{_NARROW}", _WIDE_ZH + _NARROW_ZH), re.IGNORECASE)
-_SHADE = re.compile(f"{_LIGHT}|{_names(_NARROW, _NARROW_ZH)}", re.IGNORECASE)
+_BOTH = "[黑白][、和与]?[黑白]"
+_HUE = re.compile(_names(f"{_WIDE}|{_NARROW}", _WIDE_ZH + _NARROW_ZH), re.IGNORECASE)
+_COLOUR = re.compile(f"{_names(f'{_WIDE}|{_GREY}|{_NARROW}', _WIDE_ZH + _GREY_ZH + _NARROW_ZH)}|{_BOTH}", re.IGNORECASE)
+_SHADE = re.compile(f"{_LIGHT}|{_names(f'{_GREY}|{_NARROW}', _GREY_ZH + _NARROW_ZH)}|{_BOTH}", re.IGNORECASE)
 
 
 def names_a_colour(text: str) -> str:
     """The first colour that a text names, or that it speaks of colours; the empty string where it does neither."""
     return _first(_COLOUR, text)
+
+
+def names_a_hue(text: str) -> str:
+    """The same where black, white and grey count as no colours: the first hue, or that it speaks of colours."""
+    return _first(_HUE, text)
 
 
 def names_a_shade(text: str) -> str:

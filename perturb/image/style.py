@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.text import known_by_colour, names_a_colour
+from mmdyn.text import known_by_colour, names_a_hue
 from perturb.image._named import refused
 from perturb.item import Item, NotApplicable
 from perturb.operator import Operator
@@ -21,10 +21,10 @@ class Style(Operator):
     needs no model: coloured ink on tinted, mottled paper. All pictures of a sample share one style, and each has random
     numbers of its own. `mild` and `strong` say how far it goes. A replay needs the backend that the trail names.
 
-    Not applicable where the question or an option names a colour, or a thing that is known by its colour. No name is
-    safe: white becomes a paper that may be pale blue or green, black an ink that may be navy or dark green, grey takes
-    the tint between them, what was without colour gets some, and a diffusion model that is told of pencil, or of two
-    colours, may leave none of the others. Light and dark may be named: what was the darker of two stays so.
+    Not applicable where the question or an option names a hue, or a thing that is known by its colour: what was without
+    colour gets some, and a diffusion model that is told of pencil, or of two colours, may leave none of the others.
+    Black, white and grey may be named, and light and dark: ink is dark, paper light, grey between them, all but
+    colourless beside a plain hue, and what was the darker of two stays so.
 
     Source: MDK12-Bench, "Evaluation Methods", Style.
     """
@@ -36,7 +36,7 @@ class Style(Operator):
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """The styler's name, and what it draws."""
-        if refusal := refused(sample, "colours", names_a_colour, known_by_colour):
+        if refusal := refused(sample, "colours", names_a_hue, known_by_colour):
             return refusal
         styler = self.services.styler
         return {"by": styler.label, **styler.params(stream, self._severity)}

@@ -142,8 +142,9 @@ def test_draws() -> None:
     ("question", "colour"),
     [
         ("Which ball is red?", "red"),
-        ("How many white squares are there?", "white"),
-        ("图中黑色部分的面积", "黑色"),
+        ("How many white and yellow squares are there?", "yellow"),
+        ("图中黄色部分的面积", "黄色"),
+        ("Which grey square has another colour?", "colour"),
         ("What flag is this?", "flag"),
     ],
 )
@@ -152,12 +153,32 @@ def test_a_question_that_names_a_colour_is_refused(question: str, colour: str, s
     sample = choice(question=question, images=("images/0.png",))
     assert refusal(Style(None, severity), sample) == f"the question goes by colours ({colour})"
     options = choice(texts=("grey", "blue"), images=("images/0.png",))
-    assert refusal(Style(), options) == "the question goes by colours (grey)"
+    assert refusal(Style(), options) == "the question goes by colours (blue)"
 
 
-def test_light_and_dark_may_be_named_because_they_stay() -> None:
-    sample = choice(question="What lies in the darker region?", images=("images/0.png",))
-    assert draw(Style(), sample)["by"] == "embedded"
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What lies in the darker region?",
+        "How many white squares are there?",
+        "图中黑色部分的面积",
+        "棋子黑白相间",
+        "the gray area",
+    ],
+)
+def test_what_stays_may_be_named(question: str) -> None:
+    assert draw(Style(), choice(question=question, images=("images/0.png",)))["by"] == "embedded"
+    assert draw(Style(), choice(texts=("black", "white"), images=("images/0.png",)))["by"] == "embedded"
+
+
+@pytest.mark.parametrize("palette", PALETTES)
+def test_black_white_and_grey_stay_dark_light_and_between_and_no_plain_hue(palette: str) -> None:
+    plain = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0], [0, 255, 255], [255, 0, 255]])
+    tones = _tones(palette, 100).astype(int)
+    black, grey, white = (tones[:, value] for value in (0, 128, 255))
+    assert black.mean() < 60 < grey.mean() - 40 and grey.mean() + 40 < 200 < white.mean()
+    hues = [np.ptp([tones[channel][value] for channel, value in enumerate(hue)]) for hue in plain]
+    assert min(hues) > 2 * max(map(np.ptp, (black, grey, white)))
 
 
 @pytest.mark.parametrize("percent", STRENGTHS.values())

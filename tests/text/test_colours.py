@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text import known_by_colour, names_a_colour, names_a_shade
+from mmdyn.text import known_by_colour, names_a_colour, names_a_hue, names_a_shade
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,15 @@ from mmdyn.text import known_by_colour, names_a_colour, names_a_shade
 )  # fmt: skip
 def test_the_first_name_is_found(text: str, colour: str, shade: str) -> None:
     assert (names_a_colour(text), names_a_shade(text)) == (colour, shade)
+
+
+@pytest.mark.parametrize(("text", "hue"), [
+    ("the white part", ""), ("the grey and the blackish cells", ""), ("黑色部分", ""), ("棋子黑白相间", ""), ("叶片发黑", ""), ("dark gray", ""),
+    ("red and black", "red"), ("沿红线走到黑点", "红线"), ("white or brown", "brown"), ("what colour, black or white", "colour"),
+    ("白色还是什么颜色", "颜色"), ("the sky blue or the white square", "blue"), ("黄色部分", "黄色"), ("银色的环", "银色"),
+])  # fmt: skip
+def test_black_white_and_grey_are_no_hues(text: str, hue: str) -> None:
+    assert names_a_hue(text) == hue
 
 
 @pytest.mark.parametrize(
@@ -72,6 +81,6 @@ def test_other_things_are_not(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["light ", "深", "colou", "果", "which "])
 def test_long_texts_are_read_in_one_go(piece: str) -> None:
-    finders = names_a_colour, names_a_shade, known_by_colour
+    finders = names_a_colour, names_a_hue, names_a_shade, known_by_colour
     assert not any(find(piece * 60_000) for find in finders)
     assert grows_linearly(lambda size: [find(piece * size) for find in finders], 15_000)
