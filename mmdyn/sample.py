@@ -89,15 +89,17 @@ class Told(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     wrong: tuple[str, ...] = ()
 
 
-class Strength(Struct, frozen=True, forbid_unknown_fields=True):
+class Strength(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How far a variant is from its parent (perturb/strength.py).
 
     `tokens`: the share of its tokens that changed, in [0, 1]. `ssim`: the structural similarity of the pictures that
-    changed to the parent's, in [-1, 1], 1 for equal ones; None where none changed.
+    changed to the parent's, in [-1, 1], 1 for equal ones; None where none changed. `unseen`: the share of a frame that
+    cannot be told from the picture, in [0, 1], 1 for a white one on white paper; None without a frame.
     """
 
     tokens: float
     ssim: float | None = None
+    unseen: float | None = None
 
 
 class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -1,10 +1,12 @@
-"""How far a variant is from its parent: the share of its tokens that changed, and how alike its pictures are."""
+"""How far a variant is from its parent: the share of its tokens that changed, how alike its pictures are, and whether a
+frame can be seen."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ _TOKEN = re.compile(r"[a-zA-Z0-9]+|[^\W_]")
 
 _SIDE, _WINDOWS = 8, 16
 """Of a window, in pixels; and how many windows there are at most, down and across."""
+
+_SEEN = 16
+"""Levels of 255 by which a frame differs from what it surrounds where one can see it."""
 
 _C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -36,9 +41,10 @@ def strength(
     Chinese character, or an option's picture; signs and spaces do not count. The share is the edit distance over tokens
     (Levenshtein) divided by the number of tokens of the longer text. Of several pictures that changed the mean counts.
     """
-    likeness = [ssim(old[ref].pixels, aligned(old[ref], new[ref])) for ref in sorted(changed)]
-    mean = round(sum(likeness) / len(likeness), 4) if likeness else None
-    return Strength(0.0 if after is before else _changed(before, after), mean)
+    pairs = [(old[ref], new[ref]) for ref in sorted(changed)]
+    likeness = [ssim(one.pixels, aligned(one, other)) for one, other in pairs]
+    frames = [share for one, other in pairs if (share := unseen(one, other)) is not None]
+    return Strength(0.0 if after is before else _changed(before, after), _mean(likeness), _mean(frames))
 
 
 def ssim(before: Pixels, after: Pixels) -> float:
@@ -80,6 +86,24 @@ def aligned(old: Picture, new: Picture) -> Pixels:
     if part.shape[:2] == (height, width):
         return part
     return np.asarray(Image.fromarray(new.pixels).resize((width, height)))
+
+
+def unseen(old: Picture, new: Picture) -> float | None:
+    """The share of a frame's inner edge that cannot be told from the picture beside it: all of a white one on white
+    paper. None where there is no frame on all four sides."""
+    (top, left), (height, width), page = new.corner, old.pixels.shape[:2], new.pixels
+    bottom, right = top + height, left + width
+    if not (top and left and bottom < page.shape[0] and right < page.shape[1]):
+        return None
+    across, down = slice(left, right), slice(top, bottom)
+    outside = page[top - 1, across], page[bottom, across], page[down, left - 1], page[down, right]
+    inside = page[top, across], page[bottom - 1, across], page[down, left], page[down, right - 1]
+    apart = np.abs(np.concatenate(outside).astype(np.int16) - np.concatenate(inside))
+    return float((apart.reshape(len(apart), -1).max(axis=1) < _SEEN).mean())
+
+
+def _mean(values: list[float]) -> float | None:
+    return round(fmean(values), 4) if values else None
 
 
 def _changed(before: Sample, after: Sample) -> float:

@@ -62,7 +62,8 @@ def _trail(sample: Sample) -> Iterator[str]:
     )
     if far := variant.strength:
         alike = "" if far.ssim is None else f", SSIM of pictures {far.ssim:.2f}"
-        yield f"    strength: {100 * far.tokens:.1f} % of the tokens changed{alike}"
+        unseen = "" if far.unseen is None else f", {100 * far.unseen:.0f} % of the frame unseen"
+        yield f"    strength: {100 * far.tokens:.1f} % of the tokens changed{alike}{unseen}"
     for step in variant.steps:
         yield f"    {step.operator} {canonical(step.params).decode()}"
 

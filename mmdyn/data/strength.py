@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from statistics import median
+from statistics import fmean, median
 from typing import Literal
 
 from msgspec import Struct
@@ -34,7 +34,8 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
 
     tokens: the share of tokens that changed. ssim: of the variants whose pictures changed, None where none has such.
     distance: of the embeddings of those that were embedded, None where none was. legibility: the share of lines of
-    print that are read alike, of those whose pictures were read, None where none was.
+    print that are read alike, of those whose pictures were read, None where none was. unseen: the mean share of frames
+    that cannot be told from the picture, None where none was laid.
     """
 
     n: int
@@ -43,6 +44,7 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
     distance: float | None = None
     legibility: float | None = None
     role: Role = "treatment"
+    unseen: float | None = None
 
     @property
     def weak(self) -> bool:
@@ -52,7 +54,7 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         measures = {"SSIM of pictures": self.ssim, "distance of embeddings": self.distance}
-        measures |= {"legibility": self.legibility}
+        measures |= {"legibility": self.legibility, "unseen frames": self.unseen}
         said = [f"{name} {measure:.2f}" for name, measure in measures.items() if measure is not None]
         return ", ".join([f"{100 * self.tokens:.1f} % of the tokens changed", *said])
 
@@ -67,9 +69,9 @@ class StrengthTally:
         """Count a variant, if it was measured."""
         if variant.strength is None:
             return
-        found = self._found.setdefault(variant.chain, tuple(array("d") for _ in range(4)))
+        found = self._found.setdefault(variant.chain, tuple(array("d") for _ in range(5)))
         far, verdict = variant.strength, variant.verdict
-        measures = (far.tokens, far.ssim, verdict.distance, verdict.legibility)
+        measures = (far.tokens, far.ssim, verdict.distance, verdict.legibility, far.unseen)
         for values, measure in zip(found, measures, strict=True):
             if measure is not None:
                 values.append(measure)
@@ -84,8 +86,9 @@ class StrengthTally:
                 _median(distance),
                 _median(legibility),
                 roles.get(chain, "treatment"),
+                round(fmean(unseen), 4) if unseen else None,
             )
-            for chain, (tokens, ssim, distance, legibility) in self._found.items()
+            for chain, (tokens, ssim, distance, legibility, unseen) in self._found.items()
         }
 
 

@@ -18,6 +18,7 @@ def strength_rows(block: Block, part: Strengths) -> Iterator[Numbered]:
                 front = ({"run": name} if name else {}) | {"set": entry.name, "chain": chain}
                 medians = {
                     "tokens": far.tokens, "ssim": far.ssim, "distance": far.distance, "legibility": far.legibility,
+                    "unseen": far.unseen,
                 }  # fmt: skip
                 for quantity, median in medians.items():
                     if median is not None:

@@ -32,7 +32,7 @@ def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Pa
     assert lines[0].startswith("perturbing: 4/4 (")
     assert lines[1:] == [
         "pad: 2 made, 6 not applicable",
-        "    median strength: 0.0 % of the tokens changed, SSIM of pictures 1.00 (weak)",
+        "    median strength: 0.0 % of the tokens changed, SSIM of pictures 1.00, unseen frames 0.50 (weak)",
         "    6 the sample has no picture",
         "shuffle: 4 made, 4 not applicable",
         "    median strength: 30.9 % of the tokens changed",

@@ -15,7 +15,7 @@ from mmdyn.data import ChainStrength, describe_trail
 from mmdyn.sample import Option, Sample, Strength
 from perturb import Item, Picture
 from perturb.image.pad import Pad
-from perturb.strength import ssim, strength
+from perturb.strength import ssim, strength, unseen
 
 REF = "images/0.png"
 
@@ -91,10 +91,24 @@ def test_a_picture_is_compared_where_the_original_lies() -> None:
         assert isinstance(framed, Item)
         item = framed
     assert item.pictures[REF].corner == (12 + 16, 9 + 12)
-    assert strength(sample, sample, {REF: Picture(page, "png")}, item.pictures, [REF]) == Strength(0.0, 1.0)
+    assert strength(sample, sample, {REF: Picture(page, "png")}, item.pictures, [REF]) == Strength(0.0, 1.0, 0.0)
     small = {REF: Picture(page[::2, ::2], "png")}
     far = strength(sample, sample, {REF: Picture(page, "png")}, small, [REF]).ssim
     assert far is not None and far < 0.9, "one of another size is brought to the original's"
+
+
+@pytest.mark.parametrize(("value", "share"), [(255, 0.75), (250, 0.75), (230, 0.0), (128, 0.0), (0, 0.25)])
+@pytest.mark.parametrize("channels", [(), (3,)])
+def test_a_frame_of_the_paper_s_colour_is_not_seen(value: int, share: float, channels: tuple[int, ...]) -> None:
+    """White paper, of whose four equal edges one is black."""
+    page = np.full((60, 60, *channels), 255, np.uint8)
+    page[:, 0] = 0
+    framed = np.full((80, 90, *channels), value, np.uint8)
+    framed[10:70, 20:80] = page
+    found = unseen(Picture(page, "png"), Picture(framed, "png", corner=(10, 20)))
+    assert found == pytest.approx(share, abs=0.01), "its corners are on two edges"
+    assert unseen(Picture(page, "png"), Picture(page, "png")) is None
+    assert unseen(Picture(page, "png"), Picture(framed[10:], "png", corner=(0, 20))) is None
 
 
 def test_a_trail_and_set_json_say_how_strong_it_is(tmp_path: Path) -> None:
@@ -104,11 +118,16 @@ def test_a_trail_and_set_json_say_how_strong_it_is(tmp_path: Path) -> None:
     made = mmdyn.perturb(source, tmp_path / "out", ops="pad,invert,shuffle,pad+shuffle", quiet=True)
     first = {variant.variant.chain: variant for variant in made if variant.variant}
     found = {chain: variant.variant.strength for chain, variant in first.items() if variant.variant}
-    assert found["pad"] == Strength(0.0, 1.0)
+    trails = [one.variant for one in made if one.variant and one.variant.chain == "pad"]
+    white = [trail.steps[0].params["value"] == 255 for trail in trails]
+    assert [trail.strength for trail in trails] == [Strength(0.0, 1.0, float(same)) for same in white]
+    assert 0 < sum(white) < 3
     assert (inverted := found["invert"]) and inverted.ssim is not None and inverted.ssim < 0
     assert (shuffled := found["shuffle"]) and shuffled.tokens > 0.1 and shuffled.ssim is None
     assert (both := found["pad+shuffle"]) and both.tokens > 0.1 and both.ssim == 1
-    assert "strength: 0.0 % of the tokens changed, SSIM of pictures 1.00" in describe_trail(first["pad"])
+    said = "strength: 0.0 % of the tokens changed, SSIM of pictures 1.00, 100 % of the frame unseen"
+    white_one = next(one for one in made if one.variant and one.variant.steps[0].params.get("value") == 255)
+    assert said in describe_trail(white_one) and "frame" not in describe_trail(first["shuffle"])
     medians = json.loads((tmp_path / "out" / "set.json").read_text("utf-8"))["strength"]
     assert medians["pad"] == {
         "n": 3,
@@ -117,6 +136,7 @@ def test_a_trail_and_set_json_say_how_strong_it_is(tmp_path: Path) -> None:
         "distance": None,
         "legibility": None,
         "role": "treatment",
+        "unseen": pytest.approx(sum(white) / 3, abs=1e-4),
     }
     assert "strength" not in json.loads((tmp_path / "set" / "set.json").read_text("utf-8"))
 
@@ -124,6 +144,7 @@ def test_a_trail_and_set_json_say_how_strong_it_is(tmp_path: Path) -> None:
 def test_weak_is_under_three_percent_where_pictures_hardly_change() -> None:
     assert ChainStrength(9, 0.0299).weak and not ChainStrength(9, 0.03).weak
     assert ChainStrength(9, 0.0, 0.95).weak and not ChainStrength(9, 0.0, 0.94).weak
+    assert str(ChainStrength(9, 0.0, 1.0, unseen=1 / 3)).endswith("SSIM of pictures 1.00, unseen frames 0.33")
     assert str(ChainStrength(9, 0.0123, 0.9, 0.05)) == (
         "1.2 % of the tokens changed, SSIM of pictures 0.90, distance of embeddings 0.05"
     )
