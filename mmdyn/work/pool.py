@@ -40,17 +40,17 @@ def run_jobs(
     workers: int,
     threads: int = 1,
     over: Callable[[Iterator[Job], Callable[[], Work]], Generator[Job]] | None = None,
-    advance: Callable[[], None],
+    advance: Callable[..., None],
     settled: Callable[[bytes], bool] = lambda result: True,
 ) -> int:
     """Do every job that has no settled result in the store yet, and keep its result there; `find_result` finds it.
 
     With several workers `make` is called once in each process, so it must be importable by name; with one worker all is
     done in this process, by so many `threads` (for work that waits for a server or a device). `over` does them
-    elsewhere, as `in_replicas` does. Jobs are taken as they are needed; `advance` is called once for each. A result
-    that is not `settled` counts in this session of the store alone: the next one does the job again. Equal jobs that
-    come close together may both be done. Returns how many there are. Raises UserError where a worker dies, or raises an
-    MmdynError; any other error in a worker is printed by it and ends it.
+    elsewhere, as `in_replicas` does. Jobs are taken as they are needed; `advance` is called once for each, with `there`
+    where its result was kept before. A result that is not `settled` counts in this session of the store alone: the next
+    one does the job again. Equal jobs that come close together may both be done. Returns how many there are. Raises
+    UserError where a worker dies, or raises an MmdynError; any other error in a worker is printed by it and ends it.
     """
 
     def missing() -> Iterator[Job]:
@@ -58,7 +58,7 @@ def run_jobs(
             if result is None:
                 yield key, payload
             else:
-                advance()
+                advance(there=True)
 
     if over:
         results = over(missing(), make)

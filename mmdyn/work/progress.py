@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from threading import Event, Thread
 from types import TracebackType
 from typing import TypeVar
 
@@ -17,14 +18,17 @@ T = TypeVar("T")
 
 class ProgressBar:
     """Counts what is done of `total` (None where it is not known), with rate, time left and whatever it is told to
-    note."""
+    note; every few `seconds`, also while nothing gets done."""
 
-    def __init__(self, what: str, total: int | None = None, *, quiet: bool = False) -> None:
-        self._what, self.total, self._quiet = what, total, quiet
+    def __init__(
+        self, what: str, total: int | None = None, *, quiet: bool = False, seconds: float = PLAIN_SECONDS
+    ) -> None:
+        self._what, self.total, self._quiet, self._seconds = what, total, quiet, seconds
         self.done = self._there = 0
         self._notes: dict[str, int | str] = {}
         self._started = self._printed = time.monotonic()
         self._bar: Progress | None = None
+        self._ended = Event()
         if not quiet and sys.stderr.isatty():
             self._bar = Progress(
                 TextColumn("{task.description}"),
@@ -51,11 +55,11 @@ class ProgressBar:
         """Show failed=2 as `2 failed` and cost="1 USD" as `cost 1 USD`, from now on; a zero or an empty text is not
         shown."""
         if notes:
-            self._notes |= notes
+            self._notes = self._notes | notes  # another one, as a thread may be reading this one
         now = time.monotonic()
         if self._bar:
             self._bar.update(self._task, completed=self.done, total=self.total, notes=self._note(now))
-        elif not self._quiet and now - self._printed >= PLAIN_SECONDS:
+        elif not self._quiet and now - self._printed >= self._seconds:
             self._print(now)
 
     def say(self, text: str) -> None:
@@ -68,11 +72,18 @@ class ProgressBar:
     def __enter__(self) -> ProgressBar:
         if self._bar:
             self._bar.start()
+        if not self._quiet:
+            Thread(target=self._keep_telling, name="progress", daemon=True).start()
         return self
+
+    def _keep_telling(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self.note()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._ended.set()
         if self._bar:
             self._bar.stop()
         elif not self._quiet and self.done:
@@ -86,7 +97,7 @@ class ProgressBar:
             if value
         ]
         left = [] if self.total is None or not rate else [f"{_clock(max(self.total - self.done, 0) / rate)} left"]
-        return ", ".join([f"{rate:.3g}/s", *noted, *left])
+        return ", ".join([f"{rate:.3g}/s" if self.done else f"{_clock(now - self._started)} so far", *noted, *left])
 
     def _print(self, now: float) -> None:
         self._printed = now

@@ -32,10 +32,11 @@ def results(folder: Path, kind: str = "kind") -> dict[str, bytes]:
 
 class Count:
     def __init__(self) -> None:
-        self.done = 0
+        self.done = self.there = 0
 
-    def __call__(self) -> None:
+    def __call__(self, *, there: bool = False) -> None:
         self.done += 1
+        self.there += there
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -67,7 +68,7 @@ def test_a_job_with_a_result_is_not_done_again(tmp_path: Path, workers: int) -> 
     logged = sorted(line for log in (tmp_path / "logs").iterdir() for line in log.read_text().split())
     assert logged == ["0", "2", "3", "4"]
     assert results(tmp_path / "store")["key 1"] == b"as it was"
-    assert count.done == 9
+    assert (count.done, count.there) == (9, 5)
 
 
 def test_large_payloads_and_results_do_not_block(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ from mmdyn.work.store import Store
 def main():
     with Store(Path(sys.argv[1])) as store:
         make = partial(making_work.Logging, Path(sys.argv[2]), 0.02)
-        run_jobs(((str(n), b"%d" % n) for n in range(200)), make, store, "kind", workers=2, advance=lambda: None)
+        run_jobs(((str(n), b"%d" % n) for n in range(200)), make, store, "kind", workers=2, advance=lambda **_: None)
 
 if __name__ == "__main__":
     main()

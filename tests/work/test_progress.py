@@ -52,6 +52,18 @@ def test_what_was_there_before_takes_no_part_in_the_rate(capsys: pytest.CaptureF
     assert re.fullmatch(r"asking: 910/1000 \(0\.\d+/s, 15:\d\d left\)\n", capsys.readouterr().err)
 
 
+def test_what_takes_long_says_so_before_the_first_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar("caption", 4, seconds=0.05) as progress:
+        progress._started -= 700
+        shown = ""
+        while "caption: 0/4 (11:40 so far)\n" not in shown:
+            shown += capsys.readouterr().err
+        progress.advance()
+        while "caption: 1/4" not in shown:
+            shown += capsys.readouterr().err
+    assert re.search(r"^caption: 1/4 \(0\.00143/s, 35:0\d left\)$", shown + capsys.readouterr().err, re.MULTILINE)
+
+
 def test_a_terminal_gets_a_bar_with_the_same_notes() -> None:
     ours, theirs = pty.openpty()
     code = "from mmdyn.work.progress import ProgressBar\nwith ProgressBar('asking', 4) as bar:\n    "
