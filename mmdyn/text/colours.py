@@ -35,6 +35,9 @@ def _names(english: str, chinese: str) -> str:
     )
 
 
+_COMMAND = re.compile(r"\\(?:[a-z]*colou?r[a-z]*\s?\{[^{}]*\}|[A-Za-z]+)")
+"""A command of LaTeX, such as \\left; of one that colours print with the colour's name."""
+
 _BOTH = "[黑白][、和与]?[黑白]"
 _HUE = re.compile(_names(f"{_WIDE}|{_NARROW}", _WIDE_ZH + _NARROW_ZH), re.IGNORECASE)
 _COLOUR = re.compile(f"{_names(f'{_WIDE}|{_GREY}|{_NARROW}', _WIDE_ZH + _GREY_ZH + _NARROW_ZH)}|{_BOTH}", re.IGNORECASE)
@@ -68,16 +71,17 @@ def known_by_colour(text: str) -> str:
 
 def first_listed(table: str, text: str) -> str:
     """The first thing in a text that an expression of a table beside this file finds; else the empty string."""
-    return _first(_listed(table), text)
+    return _first(listed(table), text)
 
 
 @cache
-def _listed(table: str) -> re.Pattern[str]:
+def listed(table: str) -> re.Pattern[str]:
+    """What any expression of a table beside this file finds."""
     text = files("mmdyn.text").joinpath(table).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return re.compile("|".join(rf"\b(?:{line})\b" if line.isascii() else line for line in lines), re.IGNORECASE)
 
 
 def _first(words: re.Pattern[str], text: str) -> str:
-    found = words.search(text)
+    found = words.search(_COMMAND.sub(" ", text))
     return found[0] if found else ""
