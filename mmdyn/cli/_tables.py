@@ -27,7 +27,10 @@ MORE = {
     "macro": ("FACTOR", "With --pivot: a mean of the means of a factor's values."),
     "group": ("NAME=X,…", "With --leaderboard: a mean over these columns."),
     "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
-    "models": ("FILE", "CSV of what is known of models: a column model, and factors such as family, size and kind."),
+    "models": (
+        "FILE",
+        "CSV that adds to what --table knows of models: a column model, and factors such as family, size and kind.",
+    ),
     "paper": ("MODEL", "With --table: the model of the paper whose numbers stand beside."),
 }
 """What goes with tables."""

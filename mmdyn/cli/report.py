@@ -91,9 +91,10 @@ def _tabulate(
 ) -> Report:
     """The tables of a page and those that were asked for, out of one reading of the records."""
     from mmdyn.table import Flips
-    from mmdyn.tables import read_model_facts, summary_parts, tabulate, why_parts
+    from mmdyn.tables import models_of, read_model_facts, summary_parts, tabulate, why_parts
 
-    facts = read_model_facts(Path(given["models"][-1])) if given["models"] else {}
+    known = models_of(given["table"][0]) if given["table"] else {}
+    facts = read_model_facts(Path(given["models"][-1]), known) if given["models"] else known
     first: list[Part] = []
     fields = [] if parts else by
     if page:

@@ -70,7 +70,7 @@ from .run_state import (
 )
 from .scores import conditions_of as conditions_of
 from .summary import report as report, summary_parts as summary_parts
-from .table_names import named_table as named_table, named_tables as named_tables
+from .table_names import models_of as models_of, named_table as named_table, named_tables as named_tables
 from .tabulation import read_for as read_for, tabulate as tabulate, tabulate_columns as tabulate_columns
 from .terminal import clean as clean, open_console as open_console, p_value as p_value, percent as percent, say as say
 from .why_page import Why as Why, explain as explain, why as why, why_lines as why_lines, why_parts as why_parts

@@ -94,7 +94,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
         `corrected`: whether differences of its set are of scores corrected for chance, as guessing earns otherwise at
         some of the set's variants than at their questions.
-    facts: factors that the user gave of models. question_fields: the fields that questions have, with 2 to MOST_TESTED
+    facts: factors of models that no record has. question_fields: the fields that questions have, with 2 to MOST_TESTED
         values. states, failures: how far the runs are, and the first failed records.
     """
 
@@ -116,7 +116,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     groups: Ints
     corrected: NDArray[np.bool_]
     names: Sequence[str] = ()
-    facts: Collection[str] = ()
+    facts: ModelFacts = MappingProxyType({})
     question_fields: Sequence[str] = ()
     states: Sequence[RunState] = ()
     failures: Sequence[FailedReply] = ()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import nan
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ MAX_VALUES = 1000
 """Values of a factor, at most."""
 
 ModelFacts: TypeAlias = Mapping[str, Mapping[str, str]]
-"""Factors that a user gave of models: for each, the value by the model's plain name."""
+"""Factors of models that no record has: for each, the value by the model's plain name."""
 
 
 @cache
@@ -91,10 +92,15 @@ def plain_model(label: str) -> str:
     return re.sub(r"[^\w.]|_", "", re.sub(r"^[^:]*:", "", label).rpartition("/")[2].lower())
 
 
-def read_model_facts(file: Path) -> ModelFacts:
+def read_model_facts(file: Path, known: ModelFacts = MappingProxyType({})) -> ModelFacts:
     """What a user says of models: a CSV file with the column `model`, and a factor in each other one.
 
-    Raises InputError.
+    Args:
+        file: the file.
+        known: what is said of models elsewhere; what the file says of the same ones goes before it.
+
+    Raises:
+        InputError: for a file that cannot be read, names no models, or names one twice.
     """
     try:
         rows = list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines(), restval=""))
@@ -105,7 +111,8 @@ def read_model_facts(file: Path) -> ModelFacts:
         raise InputError(file, 1, "names no models: begin with a line such as model,family,size,kind")
     if len({plain_model(row["model"]) for row in rows}) < len(rows):
         raise InputError(file, None, "names a model twice, or two whose names differ in signs alone: give each once")
-    return {name: {plain_model(row["model"]): row[name].strip() for row in rows} for name in names if name != "model"}
+    told = {name: {plain_model(row["model"]): row[name].strip() for row in rows} for name in names if name != "model"}
+    return {name: {**known.get(name, {}), **told.get(name, {})} for name in [*known, *told]}
 
 
 def quartiles(numbers: Floats) -> Field:

@@ -49,7 +49,7 @@ from mmdyn.tables.columns import Columns, Watcher, named_runs, read_columns, rec
 from mmdyn.tables.contrasts import contrast_rows
 from mmdyn.tables.correction import CorrectedWatcher
 from mmdyn.tables.dose_curves import curve_rows
-from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.factors import PICKED, ModelFacts, plain_model
 from mmdyn.tables.families import adjusted, adjusted_contrasts
 from mmdyn.tables.field_tests import field_rows
 from mmdyn.tables.flips import FlipWatcher
@@ -363,6 +363,10 @@ def _distinct(codes: Sequence[Ints]) -> int:
 
 
 def _notes(columns: Columns, records: Ints, apart: Sequence[str], axes: Sequence[str]) -> Iterator[str]:
+    labels = columns.fields["model"].values if {*axes} & {*columns.facts} else []
+    if unknown := [label for label in labels if not any(plain_model(label) in of for of in columns.facts.values())]:
+        line = f"a CSV file that begins with the line model,{','.join(columns.facts)}"
+        yield f"nothing is known of {', '.join(unknown)}: say it with --models FILE, {line}"
     if others := [name for name in apart if name != "model"]:
         yield f"kept apart by {', '.join(others)}: name values of it, such as with --where, for one of them"
     sets = [name for (name,) in split(columns, records, ["set"])] if len(records) else []

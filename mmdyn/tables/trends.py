@@ -47,13 +47,13 @@ def trend_rows(block: Block, part: Trend) -> Iterator[Numbered]:
     """The rows of a block of a Trend: the slope a unit of the factor, or a doubling where that is skewed, and how many
     levels it is over.
 
-    Raises UserError where no value is a number."""
+    Raises UserError where values are given and none is a number."""
     every = {value: records for (value,), records in split(block.columns, block.records, [part.factor]).items()}
     known = {number: len(records) for value, records in every.items() if (number := _number(value)) is not None}
-    if not known:
+    if not known and {*every} != {NOT_GIVEN}:
         named = f"{part.factor} has none ({', '.join([*every][:5])})"
         raise UserError(f"a trend needs numbers, and {named}: name a factor that has some")
-    skewed = is_skewed(np.repeat([*known], [*known.values()]))
+    skewed = bool(known) and is_skewed(np.repeat([*known], [*known.values()]))
     quantity = SLOPE_OF_SKEWED if skewed else SLOPE
     for key, records in block.spans(part.by).items():
         numbered = ((_number(value), cell) for value, cell in _cells(block, part.factor, records).items())

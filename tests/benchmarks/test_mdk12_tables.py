@@ -29,12 +29,14 @@ from mmdyn.tables import (
     draw,
     keep_design,
     label_kind,
+    models_of,
     named_table,
     named_tables,
     read_model_facts,
     survey,
     tabulate,
 )
+from mmdyn.tables.factors import plain_model
 from mmdyn.tables.rows import Row
 from mmdyn.work import RunFolder, Store
 from perturb import perturb
@@ -234,6 +236,58 @@ def test_facts_of_no_models(tmp_path: Path, text: str) -> None:
         read_model_facts(facts_file(tmp_path, text))
     with pytest.raises(InputError, match="no such file or folder"):
         read_model_facts(tmp_path / "missing.csv")
+
+
+def test_the_papers_models_are_known_and_a_file_adds_to_them(tmp_path: Path) -> None:
+    rights = {
+        "openai:gpt-4o": 10,
+        "openai:o1": 14,
+        "hf:Qwen/Qwen2.5-VL-7B-Instruct": 9,
+        "Qwen2.5-VL-72B": 13,
+        "mine": 4,
+    }
+    run = made(tmp_path, *[({"model": model, "difficulty": "easy"}, right, 20) for model, right in rights.items()])
+    known = models_of("mdk12.reasoning")
+    whole, _ = parts(run, "reasoning", facts=known)
+    pair = whole["GPT", "(not given)", "difference"]
+    assert (percent(pair), pair.n, pair.paper) == (20, 20, 0.065)
+    shown, slopes = parts(run, "sizes", facts=known)
+    assert [shown["Qwen2.5-VL", "chat", size, "score"].paper for size in ("7", "72")] == [0.603, 0.675]
+    assert percent(slopes["Qwen2.5-VL", "chat", "slope"]) == pytest.approx(20 / 65, abs=0.01)
+    told = "model,size,kind\nmine,7,chat\no1,,chat\n"
+    shown, _ = parts(run, "sizes", facts=read_model_facts(facts_file(tmp_path, told), known))
+    assert {key[:4] for key in shown} >= {
+        ("mine", "(not given)", "chat", "7"),
+        ("openai:o1", "GPT", "chat", "(not given)"),
+    }
+
+
+@pytest.mark.parametrize("name", ["reasoning", "sizes"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_table_by_facts_says_which_file_it_wants(tmp_path: Path, name: str, known: bool) -> None:
+    models = ("GPT-4o", "GPT-o1", "Qwen2.5-VL-7B", "Qwen2.5-VL-72B") if known else ("baseline:lexical",)
+    run = made(tmp_path, *[({"model": model, "difficulty": "easy"}, 5, 20) for model in models])
+    result = typed("report", run.folder, "--table", f"mdk12.{name}", "--format", "json", "-q")
+    assert result.exit_code == (not known)
+    notes = {note for part in json.loads(result.stdout)["parts"] for note in part["notes"]}
+    wanted = "nothing is known of baseline:lexical: say it with --models FILE, a CSV file that begins with the line "
+    assert (f"{wanted}model,family,size,kind" in notes) is not known
+
+
+def test_the_papers_reasoning_and_sizes_are_those_of_its_table_3_and_its_models() -> None:
+    overall = {row["model"]: float(row["value"]) for row in published("mdk12.table3") if row["discipline"] == "mean"}
+    families = {
+        (row["family"], row["size"] or "(not given)", row["kind"]): row["model"]
+        for row in published("mdk12.models")
+        if row["model"] in overall
+    }
+    told = models_of("mdk12.table3")
+    assert {plain_model(name) for name in overall} <= told["kind"].keys()
+    for name, kind in (("reasoning", "quantity"), ("sizes", "kind")):
+        for row in published(f"mdk12.{name}"):
+            if row[kind]:
+                assert overall[families[row["family"], row["size"], row[kind]]] == float(row["value"])
+    assert not models_of("r_bench.table4")
 
 
 def test_mini_against_full(tmp_path: Path) -> None:

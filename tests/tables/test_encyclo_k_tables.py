@@ -14,7 +14,8 @@ from tables.paper_numbers import percent, published, row, told
 from making import choice
 from mmdyn.record import Reply, Usage
 from mmdyn.sample import Option
-from mmdyn.tables import named_table, read_model_facts, tabulate
+from mmdyn.tables import models_of, named_table, read_model_facts, tabulate
+from mmdyn.tables.factors import plain_model
 from mmdyn.work import RunFolder
 
 QUESTIONS = {
@@ -159,6 +160,17 @@ def test_thinking_by_size(tmp_path: Path) -> None:
     small, big = (row(found, 0, "difference", size=size) for size in ("8", "32"))
     assert (percent(small.value), percent(big.value), small.n) == (25, 0, 40)
     assert (small.paper, big.paper) == (0.0717, 0.0947) and small.p is not None and small.p < 0.01
+
+
+def test_the_papers_hybrid_models_are_known() -> None:
+    known = models_of("encyclo_k.figure7")
+    pairs = {(size, known["kind"][model]) for model, size in known["size"].items()}
+    thinking = published("encyclo_k.figure3_thinking")
+    assert pairs == {(line["size"], line["quantity"]) for line in thinking if line["quantity"]}
+    overall = {
+        plain_model(row["model"]): row["value"] for row in published("encyclo_k.table3") if row["discipline"] == "all"
+    }
+    assert known["size"].keys() <= overall.keys()
 
 
 def test_lengths_by_size(tmp_path: Path) -> None:
