@@ -1,4 +1,4 @@
-"""Whether a text beside a question gives the gold answer away word for word."""
+"""Whether a text beside a question gives the gold answer away: in its words, whatever their number."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text.latex import without_latex
 from mmdyn.text.normalise import one_spelling
+from mmdyn.text.numerals import WORDS, english, han
 
 _TOKEN = re.compile(r"[^\W\d_\u3400-\u9fff]+|\d+|\S")
 _LATIN = r"[^\W_\u3400-\u9fff]"
@@ -25,16 +26,38 @@ _SUBSCRIPT = re.compile(r"(?<=[A-Za-z)])_(?=\d)")
 _UNIT = re.compile(r"(?<=\d)(?=(?:[kcdmn]m|[km]?g|ml|min|km/h|m/s)(?![^\W_]))", re.I)
 _TELLING = re.compile(r"[^\W_]|[\ue000-\ue013]")
 _OUTSIDE = " \t\r\n.,;:!?。、…\"'“”‘’"
+_SMALL = "|".join(sorted(WORDS, key=len, reverse=True))
+_ENGLISH = re.compile(
+    rf"\b(?!one\b(?! hundred| thousand| million))(?:{_SMALL})"
+    rf"(?:(?:(?:(?<=hundred)|(?<=thousand)) and |[- ])(?:{_SMALL}|hundred|thousand|million|billion))*\b"
+)
+"""A number in words; `one` alone is mostly none."""
+_ONES, _MORE = "一二两三四五六七八九", "零一二三四五六七八九十百千万亿"
+_CHINESE = re.compile(
+    rf"(?<![第分之点几数{_MORE}])(?:[{_ONES}]?十[{_ONES}]?|[{_ONES}][百千万亿][{_MORE}]*|[{_ONES[1:]}](?=[个种条只次名倍组层年岁元米]))"
+    rf"(?![分足全字几{_MORE}])"
+)
+"""A numeral with places, or a digit before what is counted; not those of 十分, 十字 and 第三."""
+_NUMBERS = (
+    ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("oes", "o"), ("ies", "y"),
+    ("lves", "lf"), ("aves", "af"), ("ives", "ife"), ("ses", "sis"), ("xes", "xis"), ("ae", "a"), ("i", "us"),
+    ("ices", "ex"), ("ices", "ix"), ("teria", "terium"), ("teria", "terion"), ("dria", "drion"), ("dia", "dium"),
+    ("data", "datum"), ("tra", "trum"), ("omena", "omenon"), ("men", "man"), ("feet", "foot"), ("teeth", "tooth"),
+    ("mice", "mouse"), ("children", "child"), ("people", "person"),
+)  # fmt: skip
+"""How English nouns end, of many and of one."""
+_SENTENCE = re.compile(r"(?<=[.?!:])\s+|[。？！：\n]")
 _VERDICTS = frozenset({"yes", "no", "true", "false", "正确", "错误", "不能", "不是", "不对"})
 
 
 def leaks_answer(text: str, sample: Sample) -> bool:
-    """Whether a text holds a sample's gold answer verbatim.
+    """Whether a text holds a sample's gold answer in its words.
 
     What counts: of a choice the texts of all right options, not their letters (an option that is a picture has none);
-    of blanks one accepted string for each; of an open question the whole answer; of a question that became a claim what
-    counts for its parent, whether the claim is true or not. A text that holds a wrong option too,
-    other than inside a right one, tells nothing about a choice, whatever it says of them.
+    of blanks one accepted string for each; of an open question the whole answer; of a statement that is true its
+    longest sentence; of a question that became a claim what counts for its parent, whether the claim is true or not. A
+    text that holds a wrong option too, other than inside a right one, tells nothing about a choice, whatever it says of
+    them.
 
     Compared is what is left of both without LaTeX's wrappers, dollars and emphasis, in one spelling of look-alike
     characters, without regard to case and spacing, and of the answer without punctuation at its ends. Words and numbers
@@ -42,12 +65,15 @@ def leaks_answer(text: str, sample: Sample) -> bool:
     others. A number at an end of an answer does not stand beside a sign of arithmetic, % or ° in the text: 5 is not
     held by -5, 10-5, 5 × a, 3-5, x^5 or 5%, but by x = 5, 5cm and 5 faces. Numbers that count (`3. …`, `(3) …`, step 3,
     第3步) hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs
-    alone, and yes, no, true and false. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
+    alone, and yes, no, true and false. An English noun may stand for one or many (ribosome, ribosomes; nucleus,
+    nuclei), a number in words or digits (twenty, 二十, 20). Nothing is worked out: 0.5 is not held by 1/2.
     """
     block = _BULLET.sub("", _NUMBERING.sub(r"\1", _form(text)))
-    squeezed = "".join(block.split())
     told = sample.told
-    spans = [[span for answer in accepted for span in _spans(answer, block, squeezed)] for accepted in told.right]
+    right = told.right
+    if sample.answer is True and not right:
+        right = ((max(_SENTENCE.split(sample.question), key=len),),)
+    spans = [[span for answer in accepted for span in _spans(answer, block)] for accepted in right]
     if not spans or not all(spans):
         return False
     held = sorted(span for found in spans for span in found)
@@ -55,15 +81,17 @@ def leaks_answer(text: str, sample: Sample) -> bool:
     return all(
         (last := bisect(starts, start)) and end <= ends[last - 1]
         for answer in told.wrong
-        for start, end in _spans(answer, block, squeezed)
+        for start, end in _spans(answer, block)
     )
 
 
-def _spans(answer: str, block: str, squeezed: str) -> list[tuple[int, int]]:
-    """Where an answer stands in a text. `block` is the text in its form, `squeezed` the same without spaces."""
+def _spans(answer: str, block: str) -> list[tuple[int, int]]:
+    """Where an answer stands in a text, `block`, which is in its form."""
     wanted = _form(IMAGE_MARK.sub(" ", answer)).strip(_OUTSIDE)
     letter = len(wanted) == 1 and wanted.isalpha()
-    if letter or wanted in _VERDICTS or not _TELLING.search(wanted) or "".join(wanted.split()) not in squeezed:
+    if letter or wanted in _VERDICTS or not _TELLING.search(wanted):
+        return []
+    if not any(part in block for part in _numbers_of(_TOKEN.findall(wanted)[-1])):
         return []
     return [found.span() for found in re.finditer(_alone(wanted), block)]
 
@@ -72,12 +100,25 @@ def _alone(wanted: str) -> str:
     """The pattern of an answer in its form, spaces free, ends that are words or numbers bounded."""
     tokens = list(_TOKEN.finditer(wanted))
     signed = re.match(r"-\d", wanted) is not None
-    pattern = _before(tokens[0][0], signed) + re.escape(tokens[0][0])
+    pattern = _before(tokens[0][0], signed) + _either(tokens[0][0])
     for last, token in pairwise(tokens):
         apart = last.end() < token.start() and _kind(last[0]) == _kind(token[0]) != ""
         joined = signed and last is tokens[0]
-        pattern += (r"\s+" if apart else "" if joined else r"\s*") + re.escape(token[0])
+        pattern += (r"\s+" if apart else "" if joined else r"\s*") + _either(token[0])
     return pattern + _after(tokens[-1][0])
+
+
+def _either(token: str) -> str:
+    return f"(?:{'|'.join(map(re.escape, _numbers_of(token)))})"
+
+
+def _numbers_of(word: str) -> list[str]:
+    """A word as it is, and an English noun as it may be for one and for many."""
+    if len(word) < 3 or not (word.isascii() and word.isalpha()):
+        return [word]
+    many = [word.removesuffix(one) + more for more, one in _NUMBERS if word.endswith(one)]
+    single = [word.removesuffix(more) + one for more, one in _NUMBERS if word.endswith(more) and len(word) > 3]
+    return [word, *many, *single]
 
 
 def _before(first: str, signed: bool) -> str:
@@ -105,4 +146,10 @@ def _kind(token: str) -> str:
 def _form(text: str) -> str:
     text = one_spelling(without_latex(_EMPHASIS.sub(r"\2", text.translate(_CIRCLED)))).replace("$", "")
     text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), _SUBSCRIPT.sub("", text))
-    return re.sub(r"[^\S\n]+", " ", _UNIT.sub(" ", text)).casefold()
+    text = _CHINESE.sub(lambda found: str(han(found[0])), re.sub(r"[^\S\n]+", " ", _UNIT.sub(" ", text)).casefold())
+    return _ENGLISH.sub(_in_digits, text)
+
+
+def _in_digits(found: re.Match[str]) -> str:
+    read = english(found[0])
+    return str(read[0]) if read else found[0]

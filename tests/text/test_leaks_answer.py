@@ -51,6 +51,44 @@ from perturb import perturb
         ("2 × 3", "so 2*3 is 6"),
         ("第3步", "看第3步"),
         ("Step 3", "see Step 3"),
+        ("5", "1. One.\n 5. Five."),
+        *(
+            pair
+            for one, many in (
+                ("ribosome", "Ribosomes"),
+                ("ion", "ions"),
+                ("fox", "foxes"),
+                ("base", "bases"),
+                ("hypothesis", "hypotheses"),
+                ("nucleus", "nuclei"),
+                ("mitochondrion", "mitochondria"),
+                ("city", "cities"),
+                ("leaf", "leaves"),
+                ("red blood cell", "red blood cells"),
+                ("vertex", "vertices"),
+                ("gas", "gases"),
+                ("tooth", "teeth"),
+            )
+            for pair in ((one, f"These are {many}."), (many, f"This is a {one}."))
+        ),
+        *(
+            pair
+            for number, words in (
+                ("20", "twenty"),
+                ("21", "twenty-one"),
+                ("105", "one hundred and five"),
+                ("20", "二十"),
+                ("15个", "十五个"),
+                ("3种", "三种"),
+                ("300", "三百"),
+                ("2", "Two"),
+                ("12 cm", "twelve cm"),
+                ("两个", "2个"),
+            )
+            for pair in ((number, f"It is: {words}."), (words, f"It is: {number}."))
+        ),
+        ("20", "共有二十个。"),
+        ("3", "三个"),
     ],
 )
 def test_held(answer: str, text: str) -> None:
@@ -61,7 +99,6 @@ def test_held(answer: str, text: str) -> None:
     ("answer", "text"),
     [
         ("ion", "A lion."),
-        ("ion", "ions"),
         ("H2", "Water is H2O."),
         ("carbon dioxide", "carbondioxide"),
         *(
@@ -99,12 +136,25 @@ def test_held(answer: str, text: str) -> None:
         ("$B$", "B"),
         ("。", "。"),
         ("氢气", "氢和气"),
-        ("fox", "foxes"),
-        ("5", "1. One.\n 5. Five."),
+        ("5", "1. One.\n 5. Fifth."),
         ("5", "- Angles: 5. They are equal."),
         ("5", "1) 一\n5、二".replace("、", "、 ")),
         ("③", "3 faces"),
         ("③", "3. Faces"),
+        ("ammonia", "ammonium"),
+        ("rat", "rates"),
+        ("plan", "planes"),
+        ("fox", "firefoxes"),
+        ("20", "twentieth"),
+        ("20", "one hundred and twenty"),
+        ("1", "one of them"),
+        ("2", "Step two"),
+        ("10", "十分重要"),
+        ("10", "十字路口"),
+        ("3", "第三种"),
+        ("3", "三角形"),
+        ("20", "二十五个"),
+        ("2", "二百"),
     ],
 )  # fmt: skip
 def test_not_held(answer: str, text: str) -> None:
@@ -178,5 +228,19 @@ def test_a_claim_leaks_where_its_parent_s_answer_is_held(tmp_path: Path, parent:
     assert leaks_answer(text, claim) is held is leaks_answer(text, parent)
 
 
-def test_a_true_or_false_question_of_its_own_leaks_nothing() -> None:
+@pytest.mark.parametrize(("question", "text", "held"), [
+    ("Seven is a prime number.", "As you know, seven is a prime number.", True),
+    ("Is the statement true? Ribosomes make proteins.", "Ribosomes need proteins.", False),
+    ("Is the statement true? Ribosomes make proteins.", "The ribosomes make proteins.", True),
+    ("True or false: a triangle has three sides.", "A triangle has 3 sides.", True),
+    ("判断：冰浮在水面上。（ ）", "我们知道，冰浮在水面上。", True),
+    ("判断：冰浮在水面上。（ ）", "冰沉在水底。", False),
+])  # fmt: skip
+def test_a_true_statement_leaks_where_it_stands(question: str, text: str, held: bool) -> None:
+    statement = msgspec.structs.replace(true_false(), question=question)
+    assert leaks_answer(text, statement) is held
+    assert not leaks_answer(text, msgspec.structs.replace(statement, answer=False)), "what is false misleads"
+
+
+def test_a_verdict_leaks_no_statement() -> None:
     assert not leaks_answer("true", true_false())
