@@ -15,7 +15,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -24,7 +24,7 @@ sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # 
 
 import mmdyn
 from mmdyn.sample import Language, Sample
-from perturb.rewrite._lexicon import lexicon
+from perturb.rewrite._lexicon import swaps
 
 OPS = "pad,invert,salt_pepper,style,substitute,substitute@strong,paraphrase,paraphrase@strong,convert,shuffle"
 
@@ -77,24 +77,13 @@ def print_swaps(made: Sequence[Pair], most: int) -> None:
     """The most frequent swaps of `substitute` by the embedded rewriter, by language."""
     for language in LANGUAGES:
         pairs = [pair for pair in made if pair[1].language == language and pair[2].variant]
-        swaps = Counter(swap for _, *pair in pairs for swap in swaps_of(*pair))
-        print(f"{language}: {swaps.total()} edits by {len(swaps)} swaps")
-        for swap, count in swaps.most_common(most):
-            print(f"  {count / swaps.total():.1%} {swap}")
-
-
-def swaps_of(parent: Sample, variant: Sample) -> Iterator[str]:
-    """Which words became which in a question whose words were swapped and nothing else."""
-    if not (variant.variant and variant.variant.chain == "substitute"):
-        return
-    old, new, moved = parent.question, variant.question, 0
-    for hit in lexicon(parent.language).hits(old):
-        word, behind = old[hit.start : hit.end], old[hit.end : hit.end + 4]
-        choices = sorted((word, *hit.instead), key=len, reverse=True)
-        now = next((choice for choice in choices if new.startswith(choice + behind, hit.start + moved)), word)
-        moved += len(now) - len(word)
-        if now != word:
-            yield f"{word.lower()} -> {now.lower()}"
+        alone = [pair for _, *pair in pairs if pair[1].variant and pair[1].variant.chain == "substitute"]
+        found = [swap for pair in alone for swap in swaps(*pair)]
+        counted = Counter(f"{word.lower()} -> {now.lower()}" for word, now, _ in found)
+        print(f"{language}: {len(found)} edits by {len(counted)} swaps")
+        print(f"  {sum(hit.scaffolding for *_, hit in found) / max(len(found), 1):.0%} ask, point or join")
+        for swap, count in counted.most_common(most):
+            print(f"  {count / len(found):.1%} {swap}")
 
 
 def changed(pair: Pair) -> bool:

@@ -1,6 +1,10 @@
 from .audit.audit_variants import audit_variants as audit_variants
 from .audit.beside import Beside as Beside, beside as beside
-from .audit.chain_counts import ChainOutcomes as ChainOutcomes, summarize as summarize
+from .audit.chain_counts import (
+    ChainOutcomes as ChainOutcomes,
+    scaffolding_share as scaffolding_share,
+    summarize as summarize,
+)
 from .audit.judge_calibration import Sources as Sources, labelled_cases as labelled_cases, measure as measure
 from .audit.judged_lines import in_order as in_order, judge_lines as judge_lines, verdict_of as verdict_of
 from .audit.pairs import (

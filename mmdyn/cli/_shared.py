@@ -126,13 +126,21 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
 
 
 TOP_REASONS = 3
+SCAFFOLDING = (
+    "substitute: {share:.0%} of the replaced words ask, point or join (find, shown, the following, if) and say nothing"
+    " of the subject; to replace keywords, as MDK12-Bench does, ask a model:\n    {command}\n"
+    "    or, on a GPU here, with --rewriter hf:MODEL"
+)
 
 
-def print_variants(dynamic: SampleSet) -> bool:
-    """Print on standard error what became of a set's variants, chain by chain; True where some failed."""
+def print_variants(dynamic: SampleSet, source: str = "") -> bool:
+    """Print on standard error what became of a set's variants, chain by chain; True where some failed.
+
+    source: what it was made of, a set or a file; a set beside it where it is empty.
+    """
     from mmdyn.data import WEAKNESS
     from mmdyn.tables import RULES_MEASURED, by_rules_alone
-    from perturb import summarize
+    from perturb import scaffolding_share, summarize
 
     made = "kept" if "judge" in dynamic.manifest.made else "made"
     for name, chain in summarize(dynamic).items():
@@ -155,6 +163,11 @@ def print_variants(dynamic: SampleSet) -> bool:
         click.echo(f"weak: {WEAKNESS}", err=True)
     if by_rules_alone(dynamic):
         click.echo(RULES_MEASURED, err=True)
+    if (share := scaffolding_share(dynamic, source if Path(source).is_dir() and source else None)) is not None:
+        out, settings = f"{dynamic.folder}-by-model", dynamic.manifest.made
+        options = [word for name in ("ops", "draws", "seed") for word in (f"--{name}", str(settings[name]))]
+        command = command_line("mmdyn", "perturb", source or "SET", "-o", out, *options, "--rewriter", "openai:MODEL")
+        click.echo(SCAFFOLDING.format(share=share, command=command), err=True)
     return bool(dynamic.manifest.counts.get("failed"))
 
 

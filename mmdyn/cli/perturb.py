@@ -68,7 +68,7 @@ def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any
     if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set
         return
     if not quiet:
-        print_variants(dynamic)
+        print_variants(dynamic, source)
     if dynamic.manifest.counts.get("failed"):
         if is_unsettled(out) and not quiet:
             click.echo("some failed for a reason that may pass: the same command tries them again", err=True)

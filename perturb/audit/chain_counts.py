@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 
 from msgspec import Struct, field
 
 from mmdyn.data import SampleSet
+from mmdyn.errors import UserError
+from perturb.audit.pairs import find_parent, pairs
+from perturb.rewrite._lexicon import swaps
 
 MADE = ("kept", "unjudged")
 _MOST_REASONS = 100
+_SWAPPED = [("text.substitute", "embedded")]
 
 
 class ChainOutcomes(Struct):
@@ -41,3 +47,23 @@ def summarize(dynamic: SampleSet) -> dict[str, ChainOutcomes]:
         known = reason in chain.reasons or len(chain.reasons) < _MOST_REASONS
         chain.reasons[reason if known else "other reasons"] += 1
     return chains
+
+
+def scaffolding_share(dynamic: SampleSet, parent: str | Path | None = None) -> float | None:
+    """Of the words that the embedded rewriter replaced, the share that asks, points or joins (find, shown, if) and says
+    nothing of the subject.
+
+    Args:
+        dynamic: a set of variants; those count whose words nothing else changed.
+        parent: the set that it was made of; looked for beside it where it is not given.
+
+    Returns:
+        The share; None where no word was replaced so, or the parents are not at hand.
+    """
+    found = Counter[bool]()
+    with suppress(UserError):
+        for pair in pairs(dynamic, find_parent(dynamic, parent)):
+            worded = [step for step in pair.trail.steps if step.operator.startswith("text.")]
+            if pair.outcome in MADE and [(step.operator, step.params.get("by")) for step in worded] == _SWAPPED:
+                found.update(hit.scaffolding for _, _, hit in swaps(pair.before, pair.after))
+    return found[True] / found.total() if found else None

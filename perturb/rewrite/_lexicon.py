@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from mmdyn.sample import Language
+from mmdyn.sample import Language, Sample
 from mmdyn.text import protected_spans
 from perturb.rewrite._frames import lines_of
 
@@ -23,12 +23,14 @@ _VOWEL = re.compile(r"[aeio]|u(?!s|ni)", re.IGNORECASE)
 
 
 class WordHit(NamedTuple):
-    """A place in a text where a rule applies: what may stand there instead, and the rule's number."""
+    """A place in a text where a rule applies: what may stand there instead, the rule's number, and whether the word
+    asks, points or joins and says nothing of the subject."""
 
     start: int
     end: int
     instead: tuple[str, ...]
     rule: int
+    scaffolding: bool
 
 
 class Guard(NamedTuple):
@@ -51,6 +53,7 @@ class Entry(NamedTuple):
     before: Guard | None
     after: Guard | None
     rule: int
+    scaffolding: bool
 
     def applies(self, text: str, start: int, end: int) -> bool:
         after, before = self.after, self.before
@@ -92,13 +95,26 @@ class Lexicon:
             instead = tuple(choice[0].upper() + choice[1:] for choice in instead)
         if _ARTICLE.search(text, max(0, start - 4), start):
             instead = tuple(choice for choice in instead if bool(_VOWEL.match(choice)) == bool(_VOWEL.match(word)))
-        return WordHit(start, end, instead, entry.rule) if instead else None
+        return WordHit(start, end, instead, entry.rule, entry.scaffolding) if instead else None
 
 
 @cache
 def lexicon(language: Language) -> Lexicon:
     """The rules of a language, read once."""
     return Lexicon(language)
+
+
+def swaps(before: Sample, after: Sample) -> Iterator[tuple[str, str, WordHit]]:
+    """Which words became which, and where, in a question in which these rules alone replaced words."""
+    old, new, moved = before.question, after.question, 0
+    hits = lexicon(before.language).hits(old)
+    for hit, end in zip(hits, [*[hit.start for hit in hits[1:]], len(old)], strict=True):
+        word, behind = old[hit.start : hit.end], old[hit.end : min(hit.end + 4, end)]
+        choices = sorted((word, *hit.instead), key=len, reverse=True)
+        now = next((choice for choice in choices if new.startswith(choice + behind, hit.start + moved)), word)
+        moved += len(now) - len(word)
+        if now != word:
+            yield word, now, hit
 
 
 def _begins(text: str, start: int) -> bool:
@@ -109,15 +125,19 @@ def _begins(text: str, start: int) -> bool:
 def _read(table: Iterable[str]) -> Iterator[tuple[str, Entry]]:
     """Each form of each word with its entry; the table's head says what its columns mean."""
     pieces: dict[str, str] = {}
+    scaffolding = False
     for number, line in enumerate(table):
         words, instead, before, after, *_ = (*line.split("\t"), "", "", "")
         if words.startswith("{"):
             pieces[words] = _filled(instead, pieces)
             continue
+        if words.startswith("["):
+            scaffolding = words == "[scaffolding]"
+            continue
         choices = [choice.split("/") for choice in instead.split("; ") if choice]
         guards = _guard(_filled(before, pieces), r"(?:{})\Z"), _guard(_filled(after, pieces), "{}")
         for form, word in enumerate(words.split("/")):
-            yield word, Entry(tuple(choice[form] for choice in choices), *guards, number)
+            yield word, Entry(tuple(choice[form] for choice in choices), *guards, number, scaffolding)
 
 
 def _filled(expression: str, pieces: dict[str, str]) -> str:

@@ -97,7 +97,7 @@ def _replaced(text: str, hits: list[WordHit], stream: Generator, severity: str) 
     choices = dict(zip(rules, draws[len(rules) :], strict=True))
     share = _share(sorted(chances.values()), severity)
     changes = list[tuple[int, int, str]]()
-    for start, end, instead, rule in hits:
+    for start, end, instead, rule, _ in hits:
         if chances[rule] <= share:
             changes.append((start, end, instead[int(choices[rule] * len(instead))]))
     return splice(text, changes)

@@ -79,6 +79,34 @@ def test_what_is_known_of_rules_is_said_where_no_model_judged(source: Path, tmp_
     assert done.returncode == 0 and (MEASURED in done.stderr.splitlines()) is (named != "a model")
 
 
+@pytest.mark.parametrize(("question", "share"), [
+    ("Find the area.", "100%"), ("Tom buys two candies.", "0%"),
+    ("下列说法正确的是什么？", "100%"), ("小明一共有几种不同的方法？", "0%"),
+])  # fmt: skip
+def test_it_says_which_share_of_the_replaced_words_is_scaffolding(tmp_path: Path, question: str, share: str) -> None:
+    language = "en" if question.isascii() else "zh"
+    source = write_set(tmp_path / "set", [open_ended(question=question, language=language)]).folder
+    out = tmp_path / "elsewhere" / "out"
+    ops = ("--ops", "substitute@strong,convert", "--seed", 3)
+    done = mmdyn("perturb", source, "-o", out, *ops)
+    command = f"mmdyn perturb {source} -o {out}-by-model --ops substitute@strong,convert --draws 1 --seed 3"
+    assert done.stderr.endswith(
+        f"substitute: {share} of the replaced words ask, point or join (find, shown, the following, if) and say nothing"
+        " of the subject; to replace keywords, as MDK12-Bench does, ask a model:\n"
+        f"    {command} --rewriter openai:MODEL\n    or, on a GPU here, with --rewriter hf:MODEL\n"
+    )
+
+
+def test_where_a_model_rewords_or_no_word_was_replaced_nothing_is_said_of_scaffolding(
+    source: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "replies.jsonl"
+    script.write_text(json.dumps({"reply": json.dumps({"question": "For what reason does ice float on water?"})}))
+    done = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", "substitute", "--rewriter", f"scripted:{script}")
+    assert "substitute: " in done.stderr and "ask, point or join" not in done.stderr
+    assert "ask, point or join" not in mmdyn("perturb", source, "-o", tmp_path / "b", "--ops", "convert").stderr
+
+
 def test_quiet_says_nothing(source: Path, tmp_path: Path) -> None:
     options = ("--ops", "invert", "--quiet", "--name", "mine", "--limit", 1)
     for _ in range(2):

@@ -13,7 +13,8 @@ from making_items import apply, draw, item
 from making import choice, open_ended
 from mmdyn.sample import Language, Sample
 from perturb import Operator
-from perturb.rewrite._lexicon import lexicon
+from perturb.rewrite._frames import splice
+from perturb.rewrite._lexicon import lexicon, swaps
 from perturb.text.paraphrase import Paraphrase
 from perturb.text.shuffle import Shuffle
 from perturb.text.substitute import Substitute
@@ -45,6 +46,25 @@ def test_mild_replaces_a_quarter_of_the_words_and_strong_all(language: Language)
     assert all(gone("strong", number) == list(hits) for number in range(50))
     share = sum(len(gone("", number)) for number in range(400)) / 400 / len(hits)
     assert 0.55 < share < 0.65
+
+
+@pytest.mark.parametrize(
+    ("language", "asking"),
+    [("en", {"Because", "calculate", "in total"}), ("zh", {"如果", "是", "下列", "说法", "正确的是"})],
+)
+def test_what_was_replaced_is_found_again_and_what_of_it_asks_points_or_joins(
+    language: Language, asking: set[str]
+) -> None:
+    sample = open_ended(question=WORDS[language], language=language)
+    scaffolding, others = set[str](), set[str]()
+    for number in range(40):
+        after = apply(Substitute(), item(sample=sample), draw(Substitute(), sample, number)).sample
+        found = [*swaps(sample, after)]
+        assert splice(sample.question, [(hit.start, hit.end, now) for _, now, hit in found]) == after.question
+        for word, _, hit in found:
+            (scaffolding if hit.scaffolding else others).add(word)
+    assert scaffolding == asking and others and not others & asking
+    assert not [*swaps(sample, sample)]
 
 
 def test_mild_replaces_one_word_where_there_are_few_and_strong_draws_among_synonyms() -> None:
