@@ -147,9 +147,4 @@ def _form(text: str) -> str:
     text = one_spelling(without_latex(_EMPHASIS.sub(r"\2", text.translate(_CIRCLED)))).replace("$", "")
     text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), _SUBSCRIPT.sub("", text))
     text = _CHINESE.sub(lambda found: str(han(found[0])), re.sub(r"[^\S\n]+", " ", _UNIT.sub(" ", text)).casefold())
-    return _ENGLISH.sub(_in_digits, text)
-
-
-def _in_digits(found: re.Match[str]) -> str:
-    read = english(found[0])
-    return str(read[0]) if read else found[0]
+    return _ENGLISH.sub(lambda found: str((english(found[0]) or found)[0]), text)
