@@ -136,7 +136,7 @@ SCAFFOLDING = (
 def print_variants(dynamic: SampleSet, source: str = "") -> bool:
     """Print on standard error what became of a set's variants, chain by chain; True where some failed.
 
-    source: what it was made of, a set or a file; a set beside it where it is empty.
+    source: the set or file that a command made it of, which may be typed again with another rewriter.
     """
     from mmdyn.data import WEAKNESS
     from mmdyn.tables import RULES_MEASURED, by_rules_alone
@@ -163,10 +163,11 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
         click.echo(f"weak: {WEAKNESS}", err=True)
     if by_rules_alone(dynamic):
         click.echo(RULES_MEASURED, err=True)
-    if (share := scaffolding_share(dynamic, source if Path(source).is_dir() and source else None)) is not None:
+    share = scaffolding_share(dynamic, source if Path(source).is_dir() else None) if source else None
+    if share is not None:
         out, settings = f"{dynamic.folder}-by-model", dynamic.manifest.made
         options = [word for name in ("ops", "draws", "seed") for word in (f"--{name}", str(settings[name]))]
-        command = command_line("mmdyn", "perturb", source or "SET", "-o", out, *options, "--rewriter", "openai:MODEL")
+        command = command_line("mmdyn", "perturb", source, "-o", out, *options, "--rewriter", "openai:MODEL")
         click.echo(SCAFFOLDING.format(share=share, command=command), err=True)
     return bool(dynamic.manifest.counts.get("failed"))
 
