@@ -109,6 +109,11 @@ def sentence_of(error: Exception) -> str:
     return str(error) if isinstance(error, MmdynError) else f"{type(error).__name__}: {said}"
 
 
+def reason_of(error: Exception) -> str:
+    """Why one piece of work failed: a ValueError's own words, meant for this, or what is said of any other error."""
+    return str(error) if isinstance(error, ValueError) else sentence_of(error)
+
+
 def command_line(*words: str | Path) -> str:
     """A command as it can be pasted into a shell."""
     return shlex.join(map(str, words))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import WORK, Dropped, ImageFolder, replace_images
-from mmdyn.errors import MmdynError, NotNow, UserError, sentence_of
+from mmdyn.errors import MmdynError, NotNow, UserError, reason_of
 from mmdyn.keys import Json, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
 from mmdyn.work import Outcome
@@ -46,8 +46,8 @@ class _Failures:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, MmdynError | _NotKept):
-            said, may_pass = (str(error), False) if isinstance(error, ValueError) else (sentence_of(error), True)
-            raise _NotKept("failed", said, self._operator, may_pass=may_pass or isinstance(error, NotNow)) from None
+            may_pass = isinstance(error, NotNow) or not isinstance(error, ValueError)
+            raise _NotKept("failed", reason_of(error), self._operator, may_pass=may_pass) from None
 
 
 class VariantMaker:

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from mmdyn.data import JsonRow, read_json_rows
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, MmdynError, reason_of
 from mmdyn.sample import Verdict
 from mmdyn.work import interrupts_deferred, wait_for
 from perturb.judge._judge import Case, VariantJudge, case_of
@@ -41,8 +41,10 @@ def verdict_of(judge: VariantJudge, case: Case) -> Verdict:
     """The judge's verdict, or one of status `failed` with the reason why none could be had."""
     try:
         return judge.judge(case)
-    except ValueError as error:
-        return Verdict("failed", judge.label, str(error))
+    except MmdynError:
+        raise
+    except Exception as error:
+        return Verdict("failed", judge.label, reason_of(error))
 
 
 def in_order(function: Callable[[T], U], items: Iterable[T], concurrency: int) -> Iterator[tuple[T, U]]:

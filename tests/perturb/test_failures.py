@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from mmdyn import plugins
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from perturb import perturb
+from perturb.audit.judged_lines import judge_lines
+from perturb.services import open_judge
 
 MOODY = '''
 """An operator and a model that raise at random."""
@@ -137,6 +141,15 @@ def test_a_model_that_raises_at_random_loses_its_variants_alone(source: SampleSe
     assert {id for id in made if "null" in id} == {f"{one.id}~text.null~{n}" for one, n in product(source, range(3))}
     assert len([id for id in made if "paraphrase" in id]) > 1 < len(failed), "some are made and some are lost"
     assert {reason.partition(":")[2] for reason in failed.values()} <= {" while asked", " 'while asked'"}
+
+
+def test_a_judge_that_raises_at_random_loses_its_verdicts_alone(tmp_path: Path) -> None:
+    pairs = [{"a": f"How many sides has it, {n}?", "b": f"How many sides has it, {n}?\nLook."} for n in range(12)]
+    with closing(open_judge("moody:judge")) as judge:
+        found = list(judge_lines([json.dumps(pair).encode() for pair in pairs], "pairs.jsonl", judge, 4))
+    assert [row["a"] for row in found] == [pair["a"] for pair in pairs]
+    lost = [row["reason"] for row in found if row["same"] is None]
+    assert 1 < len(lost) < 12 and {reason.partition(":")[2] for reason in lost} <= {" while asked", " 'while asked'"}
 
 
 def test_a_picture_that_a_styler_cannot_paint_loses_no_other_of_its_batch(source: SampleSet, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""bench/style.py: its small run passes, and the work that it counts is that of the full model."""
+"""bench/style.py and style_sizes.py: small runs pass, and the work that is counted is that of the full model."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,18 @@ FILLED = ("mean batch", "host copies", "device idle")
 @pytest.fixture(scope="module")
 def bench() -> Any:
     return load_bench("style")
+
+
+@pytest.mark.slow
+def test_pictures_of_many_sizes_are_painted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path))  # which it sets for itself
+    sizes = load_bench("style_sizes")
+    assert sizes.main(["--sizes", "4", "--limit", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["flux"] * (len(lines) // 2) + ["klein"] * (len(lines) // 2)
+    assert all("drawn        4 of 4 pictures painted" in lines[place] for place in (len(lines) // 2 - 1, -1))
 
 
 @pytest.mark.slow
