@@ -1,11 +1,12 @@
 """Do `flux` and `klein` paint pictures of every size? By the real pipelines with tiny checkpoints of random weights, on
 the CPU, the way that pictures go in `mmdyn perturb`.
 
-    python bench/style_sizes.py [--data DIR] [--sizes 200] [--limit N] [--backend flux klein]
+    python bench/style_sizes.py [--data DIR] [--sizes 200] [--limit N] [--once] [--backend flux klein]
 
 The pictures are all those of gaokao_mm, we_math, scemqa, math_vision and dynamath, each once (--data DIR; left out
 where they are not there; --limit: N of each), and drawn ones of so many --sizes, the sides uniform by their logarithm.
-One denoising step is painted. Exit status 1 where a picture was not painted.
+One denoising step is painted. With --once of all pictures that go into one bucket only the first is painted, the others
+are put into it and taken out again. Exit status 1 where a picture was not painted.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ sys.path += [str(HERE), str(HERE.parent / "tests")]
 
 import making_checkpoints
 import numpy as np
+import torch
 
 import mmdyn
 from mmdyn.data import SampleSet, SetWriter, encode_png
 from mmdyn.sample import Sample
 from perturb.codec import decode
 from perturb.style._loading import quieten
-from perturb.style._painter import fit
+from perturb.style._painter import fit, put_in, take_out
 
 DATA = HERE.parent.parent / "shared" / "data"
 SETS = ("gaokao-mm", "we-math", "scemqa", "math-vision", "dynamath")
@@ -46,6 +48,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public sets")
     parser.add_argument("--sizes", type=int, default=200, help="how many pictures are drawn")
     parser.add_argument("--limit", type=int, help="so many pictures of each set")
+    parser.add_argument("--once", action="store_true", help="paint one picture of each bucket")
     parser.add_argument("--backend", nargs="+", choices=tuple(STEPS), default=tuple(STEPS))
     options = parser.parse_args(argv)
     quieten()
@@ -53,9 +56,12 @@ def main(argv: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["MMDYN_CACHE"] = str(folder / "cache")
-        sources = {one: real(options.data / one) for one in SETS if (options.data / one).is_dir()}
-        sets = [write(folder / one, islice(found, options.limit)) for one, found in sources.items()]
-        sets.append(write(folder / "drawn", drawn(options.sizes)))
+        sources = {
+            one: islice(real(options.data / one), options.limit) for one in SETS if (options.data / one).is_dir()
+        }
+        sources["drawn"] = drawn(options.sizes)
+        seen = set[tuple[int, int]]() if options.once else None
+        sets = [write(folder / one, found, seen) for one, found in sources.items()]
         for backend in options.backend:
             checkpoint = getattr(making_checkpoints, backend)(folder / backend)
             for source in sets:
@@ -77,12 +83,22 @@ def drawn(count: int) -> Iterator[bytes]:
         yield encode_png(draw.integers(0, 256, (height, width, 3)[: 2 + number % 2], dtype=np.uint8))
 
 
-def write(folder: Path, pictures: Iterator[bytes]) -> SampleSet:
-    """A set of them, a question each."""
+def write(folder: Path, pictures: Iterator[bytes], seen: set[tuple[int, int]] | None) -> SampleSet:
+    """A set of them, a question each; of those that go into a bucket that was `seen` none."""
+    count = 0
     with SetWriter(folder, folder.name) as writer:
-        for number, data in enumerate(pictures):
+        for data in pictures:
+            count += 1
+            if seen is not None:
+                plan = fit(*(pixels := decode(data).pixels).shape[:2])
+                back = take_out(put_in(torch.from_numpy(pixels.copy()), plan), plan)
+                assert back.shape == (*pixels.shape[:2], 3)
+                if plan.bucket in seen:
+                    continue
+                seen.add(plan.bucket)
             ref = writer.images.put(data)
-            writer.add(Sample(f"{number}", f"What is shown in {ref}?", "open_ended", "A drawing.", images=(ref,)))
+            writer.add(Sample(f"{count}", f"What is shown in {ref}?", "open_ended", "A drawing.", images=(ref,)))
+    print(f"{folder.name}: {count} pictures", flush=True)
     return SampleSet(folder)
 
 
@@ -93,7 +109,7 @@ def paint(source: SampleSet, out: Path, backend: str, checkpoint: Path) -> int:
     sizes = [decode(source.images.read(sample.images[0])).pixels.shape for sample in source]
     buckets = {fit(*size[:2]).bucket for size in sizes}
     wrong = [f"{one.parent}: {one.status}, {one.reason}" for one in made.dropped()]
-    most = max(height * width for height, width, *_ in sizes) / 1e6
+    most = max((height * width for height, width, *_ in sizes), default=0) / 1e6
     told = f"{len(made)} of {len(source)} pictures painted, {len(buckets)} buckets, largest {most:.2f} megapixels"
     print(f"{backend:<6} {source.name:<12} {told}, {time.monotonic() - began:.0f} s", *wrong, sep="\n  ", flush=True)
     return len(source) - len(made)
