@@ -21,6 +21,7 @@ class Operator(ABC):
     """One public class a file under perturb/image or perturb/text.
 
     It is made once for each place in a chain and process. An operator may be used from several threads at a time.
+    Whatever it raises loses that variant alone, with the error as the reason; an MmdynError ends the work.
     """
 
     random: bool
