@@ -129,7 +129,7 @@ TOP_REASONS = 3
 SCAFFOLDING = (
     "substitute: {share:.0%} of the replaced words ask, point or join (find, shown, the following, if) and say nothing"
     " of the subject; to replace keywords, as MDK12-Bench does, ask a model:\n    {command}\n"
-    "    or, on a GPU here, with --rewriter hf:MODEL"
+    "    or, on a GPU here, with hf:MODEL"
 )
 
 
@@ -167,7 +167,8 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
     if share is not None:
         out, settings = f"{dynamic.folder}-by-model", dynamic.manifest.made
         options = [word for name in ("ops", "draws", "seed") for word in (f"--{name}", str(settings[name]))]
-        command = command_line("mmdyn", "perturb", source, "-o", out, *options, "--rewriter", "openai:MODEL")
+        options += ["--rewriter", "openai:MODEL", "--judge", "openai:JUDGE"]
+        command = command_line("mmdyn", "perturb", source, "-o", out, *options)
         click.echo(SCAFFOLDING.format(share=share, command=command), err=True)
     return bool(dynamic.manifest.counts.get("failed"))
 

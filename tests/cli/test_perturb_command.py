@@ -93,7 +93,7 @@ def test_it_says_which_share_of_the_replaced_words_is_scaffolding(tmp_path: Path
     assert done.stderr.endswith(
         f"substitute: {share} of the replaced words ask, point or join (find, shown, the following, if) and say nothing"
         " of the subject; to replace keywords, as MDK12-Bench does, ask a model:\n"
-        f"    {command} --rewriter openai:MODEL\n    or, on a GPU here, with --rewriter hf:MODEL\n"
+        f"    {command} --rewriter openai:MODEL --judge openai:JUDGE\n    or, on a GPU here, with hf:MODEL\n"
     )
 
 
