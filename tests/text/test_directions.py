@@ -19,7 +19,8 @@ from mmdyn.text import names_a_colour, names_a_direction
     ("The lift rises.", "rises"), ("It drops from the roof.", "drops"), ("The car faces the wall.", "faces the"),
     ("She walks north. He waits.", "north"), (r"$F_{\text{left}}$", "left"), ("the upper edge", "upper"),
     ("木板左右两端", "左"), ("在A、B左右两侧", "左"), ("左盘", "左"), ("电梯上升", "上升"), ("小球下降2 m", "下降"), ("高度下降", "高度"),
-    ("河北岸", "北岸"), ("最高点", "最高"), ("物体上升的高度", "上升"), ("在上方", "在上"), ("磁场方向", "方向"),
+    ("河北岸", "北岸"), ("最高点", "最高"), ("物体上升的高度", "上升"), ("在上方", "在上"), ("磁场方向", "方向"), ("the left side of the square", "left"), ("图的左边", "左"), ("the waterfall falls", "falls"),
+    ("南方向", "南方"), ("Who is left of Tom?", "left"),
 ])  # fmt: skip
 def test_directions(text: str, word: str) -> None:
     assert names_a_direction(text) == word
@@ -36,6 +37,8 @@ def test_directions(text: str, word: str) -> None:
     "How many faces does it have?", "the shaded faces", "in South Africa", "northern Europe",
     "左思右想", "左宗棠", "座右铭", "约20cm左右", "$300$元左右", "价格上升", "种群数量持续下降", "产量下降了5%", "呈上升趋势",
     "人民生活水平", "最高气温", "最高价氧化物", "高度重视", "在下列图形中", "在上海", "由下表可知", "以上方法", "1942年上半年", "下面的文字",
+    "How many did he have left?", "What is left of the cake?", "the right-hand side of the equation", "in the fall of 1990",
+    "the Middle East", "以下面积", "方程左边", "等式左右两边", "南方人", "最低工资",
     "南北朝时期", "什么东西", "西方列强", "山东方言", "条件反射", "宗教信仰", "发展方向",
 ])  # fmt: skip
 def test_words_that_name_none(text: str) -> None:
