@@ -37,7 +37,7 @@ class Caption:
     sample stays as it is, and the refusal is told; so does, without one, a sample without pictures or with captions.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     asks: ClassVar[tuple[str, ...]] = ("caption", "caption_asked")
     Settings: ClassVar[type[Struct]] = _Settings
 
