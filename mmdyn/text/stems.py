@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SPACE = r"(?:[\s\u3000~_]|\\textasciitilde|\\q?quad|\\hspace\{[^{}]{0,20}\}|\\[,;: ])"
-_INSIDE = rf"\$?{_SPACE}{{0,99}}\$?(?:\\right\s?)?[)）]"
+_INSIDE = rf"\$?{_SPACE}{{0,99}}\$?\s?(?:\\right\s?)?[)）]"
 # Each alternative begins with a character of its own, so that a search skips all others quickly.
 BLANK = re.compile(
     rf"[(（](?<![A-Za-z0-9_].){_INSIDE}|\\left(?<![A-Za-z0-9_].{{5}})\s?[(（]{_INSIDE}"

@@ -24,12 +24,14 @@ _CLAIMS = re.compile(
 _LETTERS = r"[A-H](?![A-Za-z])(?:(?:, and |, | and |、|和)[A-H](?![A-Za-z])){0,7}"
 _CALLED_RIGHT = re.compile(
     rf"\b(?:answers?|options?|choices?)\s(?:is|are)\s(?:options?\s)?({_LETTERS})(?:, and no other"
-    rf" options?)?|(?:应选|(?:答案|选项)[是为]?)\s?({_LETTERS})(?:，且不选其他选项)?"
+    rf" options?)?|(?:应选|(?:答案|选项)(?:之一)?[是为]?)\s?({_LETTERS})(?:，且不选其他选项)?"
 )
 _FILLED_IN = re.compile(
-    r"(?:Claim: (?:the answer is )?|断言：(?:空白处应填|本题的答案是))(.{1,400}?)(?: belongs in the blank)?[.。"
-    r"]\s?(?:Is this claim true or false\?|这一断言是否正确？)\s*$"
+    r"(?:Claim: (?:(?:the|the right|one of the right) answers? is )?"
+    r"|断言：(?:空白处应填|本题应选|本题的(?:正确)?答案(?:之一)?是))(.{1,400}?)"
+    r"(?: belongs in the blank)?[.。]\s?(?:Is this claim true or false\?|这一断言是否正确？)\s*$"
 )
+_ONE_OF = re.compile("one of the right answers is|正确答案之一是")
 _TRUE = frozenset({"true", "correct", "right", "yes", "t", "正确", "对", "是", "√"})
 _SHORTEST_PART, _LONGEST_LABEL = 2, 24
 _folded = lru_cache(maxsize=2048)(fold)
@@ -67,7 +69,7 @@ def asked(sample: Sample) -> AskedForm:
         claimed = tuple(re.findall(r"[A-H](?![a-z])", found[1] or found[2]))
         stem = stem[: found.start()] + stem[found.end() :]
     elif form == "claim" and (found := _FILLED_IN.search(stem)):
-        filled, stem = found[1], stem[: found.start()]
+        filled, stem = found[1].removeprefix("“").removesuffix("”"), stem[: found.start()]
     options = tuple(_unmarked(option, sample.images) for option in options)
     return AskedForm(form, stem, options, claimed, filled, _gold(sample), sample)
 
@@ -134,7 +136,8 @@ def _claim_is_wrong(a: AskedForm, b: AskedForm, truth: bool) -> str:
     if a.form == "claim":
         return "" if a.sample.answer is truth else "the right answer changed"
     if b.claimed and isinstance(a.sample.answer, tuple):
-        right = set(b.claimed) == set(map(str, a.sample.answer))
+        claimed, gold = set(b.claimed), set(map(str, a.sample.answer))
+        right = claimed <= gold if _ONE_OF.search(b.sample.question) else claimed == gold
         return "" if right is truth else f"a claim of {', '.join(b.claimed)} is called {str(truth).lower()}"
     if b.filled:
         right = any(_equal(b.filled, gold) for gold in a.gold)

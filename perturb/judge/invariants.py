@@ -41,7 +41,7 @@ from mmdyn.text import (
 from perturb.judge._forms import AskedForm, answers_differ, asked, options_differ
 from perturb.judge._judge import Doubt, Look, gravest
 
-VERSION = 2
+VERSION = 3
 """Goes up whenever equal words may get another verdict."""
 
 _RULES = ("logic.tsv", "unit_spellings_in_running_text.tsv", "stopwords.txt")

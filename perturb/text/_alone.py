@@ -55,7 +55,7 @@ def as_alone(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicab
     gold = {option.label: option.text.strip() for option in sample.options}[right_labels(sample)[0]]
     if accepted[:1] != (gold,):
         return NotApplicable("the right option is not the accepted answer")
-    return as_filled(sample, f"{params['stem']} {GAP}", accepted)
+    return as_filled(sample, f"{params['stem']} {GAP}", (accepted,))
 
 
 def _fault(sample: Sample, stem: str, gold: str) -> str:

@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.random import Generator
 
-from mmdyn.sample import Answer, Language, Match, Option, Sample, TaskType
-from mmdyn.text import count_blanks, names_a_label, unwrapped_text, without_form_notes
+from mmdyn.sample import IMAGE_MARK, Answer, Language, Match, Option, Sample, TaskType
+from mmdyn.text import BLANK, count_blanks, names_a_label, unwrapped_text, without_form_notes
 from perturb.item import NotApplicable
 from perturb.short_answers import LONGEST, answer_of, differ, equal
-from perturb.text._produced import produced
+from perturb.text._produced import claimed_alone, produced, says_none
 from perturb.text._stem import GAP, asks, wants_reasons, with_blank
 
 LABELS = "ABCD"
@@ -22,8 +22,8 @@ LABELS = "ABCD"
 _BREAKS_OFF = tuple(",，、=＝:：(（")
 _TRUE_FALSE: dict[Language, tuple[str, str]] = {"en": ("True", "False"), "zh": ("正确", "错误")}
 _CLAIM: dict[Language, tuple[str, str]] = {
-    "en": ("Claim: the right answer is {}.", "Claim: the right answer is {}, and no other option."),
-    "zh": ("断言：本题应选{}。", "断言：本题应选{}，且不选其他选项。"),
+    "en": ("Claim: the right answer is {}.", "Claim: one of the right answers is {}."),
+    "zh": ("断言：本题应选{}。", "断言：本题的正确答案之一是{}。"),
 }
 _FILLED: dict[Language, tuple[str, str]] = {
     "en": ("Claim: the answer is {}.", "Claim: {} belongs in the blank."),
@@ -31,44 +31,43 @@ _FILLED: dict[Language, tuple[str, str]] = {
 }
 _TRUE_OR_FALSE: dict[Language, str] = {"en": " Is this claim true or false?", "zh": "这一断言是否正确？"}
 _STATE: dict[Language, str] = {"en": "State what belongs in the blank.", "zh": "请写出空白处应填的内容。"}
-_JOINT: dict[Language, tuple[str, str]] = {"en": (", ", " and "), "zh": ("、", "、")}
 
 
-def draw_claim(stream: Generator, sample: Sample) -> tuple[str, ...]:
-    """Labels to claim: the right ones with chance 1/2, else wrong ones, uniformly.
-
-    Wrong labels are as many as the right ones, so that their number tells nothing; where all options are right, one
-    less.
-    """
-    right, known = right_labels(sample), sample.labels
-    if stream.integers(2):
-        return right
-    size = len(right) if len(right) < len(known) else len(right) - 1
-    labels = right
-    while labels == right:
-        labels = tuple(known[place] for place in sorted(stream.permutation(len(known))[:size]))
-    return labels
+def draw_claim(stream: Generator, sample: Sample) -> str | NotApplicable:
+    """The label to claim: a right one with chance 1/2, else a wrong one, uniformly, that says more than that there is
+    none where one does. Not applicable where none is wrong."""
+    right = right_labels(sample)
+    others = [option for option in sample.options if option.label not in right]
+    wrong = [option.label for option in others if not says_none(option.text)] or [option.label for option in others]
+    if not wrong:
+        return NotApplicable("no option is wrong")
+    claimed = right if stream.integers(2) else wrong
+    return claimed[stream.integers(len(claimed))]
 
 
-def as_claim(sample: Sample, labels: tuple[str, ...]) -> Sample:
-    """The question with its options listed in it and the claim that `labels` are right; option pictures become its own.
+def as_claim(sample: Sample, label: str) -> Sample:
+    """The question with the claim that an option is right, which names what the option says.
 
-    Options are not listed where none says more than its letter: what they stand for is in the stem or in the picture.
+    The options stay listed where the claim may hang on them; option pictures become pictures of the question, and are
+    named by their letters. They are not listed where none says more than its letter: what they stand for is in the stem
+    or in the picture.
 
     Raises ValueError where an option marks a picture that is not there.
     """
+    (claimed,) = (option for option in sample.options if option.label == label)
+    several, right = sample.task_type == "multi_select", label in right_labels(sample)
+    alone = _says_more(claimed) and claimed_alone(sample, claimed)
+    words = _FILLED[sample.language][bool(count_blanks(sample.question))]
+    words = words if alone and not several else _CLAIM[sample.language][several]
     images, lines = list(sample.images), [sample.question]
-    for option in sample.options if any(map(_says_more, sample.options)) else ():
+    for option in sample.options if any(map(_says_more, sample.options)) and not alone else ():
         mark = ""
         if option.image:
             images.append(option.image)
             mark = f"<image {len(images)}>"
         lines.append(" ".join(part for part in (f"{option.label}.", option.text, mark) if part))
-    comma, last = _JOINT[sample.language]
-    joined = last.join(part for part in (comma.join(labels[:-1]), labels[-1]) if part)
-    claim = _CLAIM[sample.language][sample.task_type == "multi_select"].replace("{}", joined)
+    claim = words.replace("{}", _name(claimed))
     question = "\n".join(lines) + f"\n\n{claim}{_TRUE_OR_FALSE[sample.language]}"
-    right = labels == right_labels(sample)
     return _converted(sample, "true_false", right, question, images=tuple(images), options_in_image=False)
 
 
@@ -107,16 +106,18 @@ def as_blank(sample: Sample) -> Sample | NotApplicable:
     made = produced(sample, gold)
     if isinstance(made, NotApplicable):
         return made
-    question = with_blank(sample.question)
+    question = with_blank(sample.question, len(made.texts))
     if question is None:
         return NotApplicable("the stem has not exactly one blank or question")
     question = question.replace(GAP, GAP + made.note, 1)
-    return as_filled(sample, question, (made.text,), made.tolerance)
+    return as_filled(sample, question, tuple((text,) for text in made.texts), made.tolerance)
 
 
-def as_filled(sample: Sample, question: str, accepted: tuple[str, ...], tolerance: float | None = None) -> Sample:
-    """A choice question as this fill_in_the_blank."""
-    return _converted(sample, "fill_in_the_blank", (accepted,), question, match=Match(tolerance=tolerance))
+def as_filled(
+    sample: Sample, question: str, accepted: tuple[tuple[str, ...], ...], tolerance: float | None = None
+) -> Sample:
+    """A choice question as this fill_in_the_blank, with what is `accepted` for each blank."""
+    return _converted(sample, "fill_in_the_blank", accepted, question, match=Match(tolerance=tolerance))
 
 
 class Short(Struct, frozen=True):
@@ -124,6 +125,21 @@ class Short(Struct, frozen=True):
 
     text: str
     accepted: tuple[str, ...]
+
+
+def with_one_blank(sample: Sample, place: int) -> Sample | NotApplicable:
+    """A fill_in_the_blank of several blanks in which all but the one at `place`, from 0, are filled in."""
+    assert isinstance(sample.answer, tuple)
+    question, blanks = sample.question, list(BLANK.finditer(sample.question))
+    if len(blanks) != len(sample.answer):
+        return NotApplicable("the question has several blanks")
+    for number in reversed(range(len(blanks))):
+        start, end = blanks[number].span()
+        if number != place:
+            text = sample.answer[number][0].strip()
+            text = text.strip("$") if question[:start].count("$") % 2 else text
+            question = question[:start] + text + question[end:]
+    return replace(sample, question=question, answer=(sample.answer[place],))
 
 
 def short_answer(sample: Sample) -> Short | NotApplicable:
@@ -221,6 +237,14 @@ def _converted(
 
 def _labelled(texts: Sequence[str]) -> tuple[Option, ...]:
     return tuple(Option(label, text) for label, text in zip(LABELS, texts, strict=False))
+
+
+def _name(option: Option) -> str:
+    """How a claim names an option: a value as it stands, other words in quotation marks, a picture by its letter."""
+    text = option.text.strip().rstrip("。．.,，;；")
+    if option.image or IMAGE_MARK.search(text) or not _says_more(option):
+        return option.label
+    return text if answer_of(text).value is not None else f"“{text}”"
 
 
 def _says_more(option: Option) -> bool:

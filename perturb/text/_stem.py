@@ -12,9 +12,10 @@ GAP = "____"
 
 _BEFORE, _AFTER = re.compile(r"\$\s{0,2}$"), re.compile(r"\s{0,2}\$")
 _OPEN_END = re.compile(
-    r"(?:\b(?:is|are|was|were|equals|equal to)|[是为有得]|等于|=\s?\${0,2})\s{0,2}[:：]?\s{0,2}(?P<stop>[．。.]?)$"
+    r"(?:\b(?:is|are|was|were|of|equals|equal to)|[是为有得:：]|等于|=\s?\${0,2})\s{0,2}[:：]?\s{0,2}"
+    r"(?P<stop>[．。.]?(?:\s?[(（][^()（）\\]{4,40}[)）][．。.]?)?)$"
 )
-_END = 40
+_END = 99
 """Longer than what an open end can match."""
 
 _ASKS = re.compile(
@@ -32,19 +33,28 @@ _EXPLAINS = re.compile(
 # each in English and Chinese
 _LISTS = (
     r"of\s+the\s+following|options?|choices?|the\s+following\s+(?:is|are|\w+s)",
-    "下列|下面|以下|下述|选项|选择|一[项组]",
+    "下列|下面|以下|下述|选项|选择|一项(?![工任])|一组",
 )
 _CHOOSES = (r"which|of\s+(?:these|those)|one\s+of|both", "哪")
 _OTHERS = (
-    r"(?:what\s+(?:is|are|was)|find|write)\s+(?:an?|one|any)|example|(?:could|might|may|can)\s+(?:not\s+|also\s+)?(?:be|contain|have)"
+    r"(?:what\s+(?:is|are|was)|find|write)\s+(?:an?|one|any)|example|divisible\s+by(?=\s?(?:[:(_]|$))"
+    r"|(?:could|might|may|can)\s+(?:not\s+|also\s+)?(?:be|contain|have)"
     r"|(?<!st )(?<!imum )(?<!how many )possibl[ey]|likely",
-    "可能(?!性|事件)|可以[是为]|[写举]出一|任意写",
+    "可能(?!性|事件)|可以[是为]|能被 ?[_(（]|[写举]出一|任意写",
 )
 _ROUGH = (
-    r"(?:clos|near)est|most\s+nearly|approx\w*|about|roughly|estimat\w*|almost|best|(?:graph|curve|plot|chart|histogram)s?",
+    r"(?:clos|near)est|most\s+nearly|approx\w*|about(?=\s+(?:how|what|[\d$_(（]))|roughly|estimat\w*|almost|best|(?:graph|curve|plot|chart|histogram)s?",
     "(?<!公)约(?![数分定束])|接近|估[计算]|近似|左右|(?<!双)曲线|折线|统计图",
 )
-_JUDGES = (r"except|not|\w+n['’]t|cannot|(?:in)?correct|true|false", "正确|错误|不是|不能|不属于|一定")
+_TRUTHS = (
+    r"(?:in)?correct(?:ly)?|true|false",
+    "(?:正确|错误|有误|成立|为真|[真假]命题)的?(?:[是有选说叙判结]|一[项句组个])|符合[^，。的]{1,6}的(?:是|一[项句组个])",
+)
+_JUDGES = (r"except|not|\w+n['’]t|cannot", "不是|不能|不属于|一定")
+_GRADES = (
+    r"best|better|(?<!at )most|probably|main(?:ly)?|primar(?:y|ily)|chief(?:ly)?",
+    "最(?![大小多少高低长短远近快慢早晚后简])|主要|根本|首要|关键|恰当|合适|突出",
+)
 
 
 _COUNTS = re.compile(
@@ -52,8 +62,13 @@ _COUNTS = re.compile(
 )
 _NAMES = re.compile(
     r"(?:^|[,.;:]\s)who\b|\b(?:what|which)\s+(?:is\s+the\s+)?(?:day|month|season|colou?r|(?:compass\s+)?direction)\b"
+    r"|\bwhat\s+shape\b|\bshape\s(?:[\w,]+\s){0,6}is\b|什么(?:图形|形状)|形状[是为]"
     r"|\b(?:called|known\s+as|termed)\s{0,2}(?:_{2,}|[(（]\s*[)）])?[.:：?]?$"
     r"|谁|星期[几是为]|(?:方向|风向|颜色|季节)[是为]|什么(?:方向|颜色|季节)|(?:称为|叫做|叫作|名称[是为])\s{0,2}(?:_{2,}|[(（]\s*[)）]|$)"
+)
+_EXTREME = re.compile(
+    r"\w{2}est\b|\b(?:most|least|max\w*|min\w*|differ\w*|(?:two|three|four)\s+of\s+the|options?|choices?)\b"
+    r"|最|不同|同类"
 )
 _SENTENCE_END = re.compile(r"(?<=[?？。．；！])|(?<=[.!;])\s+|\n+")
 _CIRCLED = re.compile("[①-⑳]")
@@ -75,7 +90,8 @@ class _Words:
 
 
 _LISTED, _OPEN_TO_OTHERS = _Words(_LISTS), _Words(_OTHERS, _ROUGH)
-_CHOSEN, _JUDGED = _Words(_CHOOSES), _Words(_JUDGES)
+_CHOSEN, _JUDGED = _Words(_CHOOSES), _Words(_TRUTHS, _JUDGES)
+_TRUE, _GRADED = _Words(_TRUTHS), _Words(_GRADES, _OTHERS, _ROUGH)
 _SEVERAL = _Words(
     (
         r"(?:what\s+(?:is|are|was)|find|write|name|give)\s+(?:an?|one|any)|any\s+one|example|(?:could|might|may)\s+be|possibl[ey]",
@@ -97,15 +113,29 @@ def need_of_options(stem: str, named: bool = False) -> str:
     judgement. `named`: it is known what is chosen among.
     """
     asked = asking_part(stem)
-    found = _LISTED.first(stem) or _OPEN_TO_OTHERS.first(stem)
+    found = _LISTED.first(stem) or _OPEN_TO_OTHERS.first(asked)
     if not named:
         found = found or _CHOSEN.first(asked) or ("" if _COUNTS.search(asked.lower()) else _JUDGED.first(asked))
     return f"the stem may need its options ({found})" if found else ""
 
 
+def judges_statements(stem: str) -> bool:
+    """Whether a stem asks which statement is right, or which wrong, so that each can be judged without the others."""
+    asked = asking_part(stem)
+    found = _TRUE.first(asked)
+    return bool(found) and bool(not found.isascii() or _LISTED.first(asked) or _CHOSEN.first(asked))
+
+
+def grades(stem: str) -> bool:
+    """Whether a stem asks for what is best, main, possible or nearest, or of options that it lists for the largest, the
+    odd one out, three of them, …"""
+    asked = asking_part(stem)
+    return bool(_GRADED.first(asked) or (_LISTED.first(asked) and _EXTREME.search(asked.lower())))
+
+
 def asking_part(stem: str) -> str:
     """The last of a stem's sentences that asks, orders or has a blank; the last of all where none does."""
-    parts = _SENTENCE_END.split(stem.strip())
+    parts = [part for part in _SENTENCE_END.split(stem) if part.strip(" .．")] or [stem]
     return next((part for part in reversed(parts) if asks(part) or BLANK.search(part)), parts[-1])
 
 
@@ -140,12 +170,18 @@ def asks(stem: str) -> bool:
     return "?" in stem or "？" in stem or bool(_ORDERS.search(stem.lower()))
 
 
-def with_blank(stem: str) -> str | None:
-    """The stem with its one blank written as ____, at the end where it asks or breaks off there; None where it has not
-    exactly one blank or question."""
+def with_blank(stem: str, count: int = 1) -> str | None:
+    """The stem with its `count` blanks written as ____, all in one place where it has one blank, or asks or breaks off
+    at its end; None where it has another number of blanks or of questions."""
+    stem = stem.lstrip()
     found = list(BLANK.finditer(stem))
-    if len(found) == 1:
-        return _replaced(stem, *found[0].span())
+    if len(found) == count:
+        for blank in reversed(found):
+            stem = _replaced(stem, *blank.span())
+        return stem
+    if count > 1:
+        once = with_blank(stem) or ""
+        return once.replace(GAP, ", ".join([GAP] * count)) if once.rstrip(" .．。?？").endswith(GAP) else None
     questions = stem.count("?") + stem.count("？")
     if found or questions > 1:
         return None

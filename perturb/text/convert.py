@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
-from mmdyn.text import is_named_by_label
+from mmdyn.text import count_blanks, is_named_by_label
 from perturb.item import EMBEDDED, Item, NotApplicable
 from perturb.operator import Operator
 from perturb.text._alone import as_alone, ask_alone
@@ -25,6 +25,7 @@ from perturb.text._other_forms import (
     draw_claim,
     short_answer,
     with_gap,
+    with_one_blank,
     without_notes,
 )
 from perturb.text._wrong import COUNT, wrong_answers
@@ -51,12 +52,14 @@ _Params = dict[str, Json]
 class Convert(Operator):
     """Convert a question into another task type, and its ground truth with it, where that is right by construction.
 
-    - A choice question becomes a claim about it ("the right answer is B") that is true or false with equal chance; the
-      options stay listed in the question, and option pictures become pictures of the question.
-    - A single choice becomes a blank or an open question where the stem alone decides its right option: a number, a
-      formula or a set, the numbers of statements that the stem lists, a name that the stem brings or asks for. Where a
-      rewriter model was chosen, also where the right option is any few words: the model rewrites the stem so that it
-      stands alone, and names what is accepted.
+    - A choice question becomes a claim that one of its options is right ("the answer is Paris"), true or false with
+      equal chance. The claim names what the option says. The options stay listed in the question where its truth may
+      hang on them, as where the best of them is asked for; option pictures become pictures of the question.
+    - A single choice becomes a blank or an open question where the stem alone decides its right option: a number or one
+      for each blank, a formula or a set, the numbers of statements that the stem lists, a term that the stem brings or
+      asks for. Where a rewriter model was chosen, also where the right option is any few words: the model rewrites the
+      stem so that it stands alone, and names what is accepted.
+    - Of several blanks one is asked for, drawn with equal chance, and the others are filled in.
     - A blank and an open question with one short answer become each other; a single choice between the answer and wrong
       ones, in any place; and a claim of the answer or of a wrong one, with equal chance. Wrong answers are the stem's
       own alternatives, a rewriter model's, other samples' of the same knowledge point, or near values by rules.
@@ -77,15 +80,21 @@ class Convert(Operator):
     forms = tuple(_FORMS)
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
-        """`target` and what it needs: the `claim` (labels) or what is `filled` in; whether true is listed `true_first`;
-        the `distractors` and the `place` of the right option among them; a model's `stem` and what is `accepted`. `by`
-        names who made texts, `pool` the digest of the pool that was used.
+        """`target` and what it needs: the `claim` (a label) or what is `filled` in; if true is listed `true_first`; the
+        `distractors` and the `place` of the right option among them; a model's `stem` and what is `accepted`; which
+        `blank` of several is asked for, from 0. `by` names who made texts, `pool` the digest of the pool that was used.
 
         Raises ValueError where a model did not answer.
         """
         if sample.task_type in CHOICE_TYPES and alike(sample.options):
             return NotApplicable("two options are the same")
-        sample, targets = without_notes(sample), self._targets(sample.task_type, stream)
+        targets, place, blanks = self._targets(sample.task_type, stream), _Params(), count_blanks(sample.question)
+        if sample.task_type == "fill_in_the_blank" and blanks > 1:
+            place = {"blank": int(stream.integers(blanks))}
+        asked = _asked(sample, place)
+        if isinstance(asked, NotApplicable):
+            return asked
+        sample = asked
         if not targets:
             return NotApplicable(f"a {sample.task_type} cannot become a {_FORMS[self._form]}")
         refusals = list[str]()
@@ -94,17 +103,18 @@ class Convert(Operator):
             made: _Params | NotApplicable
             if sample.task_type == "single_choice" and target != "true_false":
                 alone = self._alone(stream, sample) if alone is None else alone
-                made = _of_one_text(alone) if target == "open_ended" else alone
+                made = _openly(sample, alone) if target == "open_ended" else alone
             else:
                 made = self._params(stream, sample, target)
             if not isinstance(made, NotApplicable):
-                return {"target": target, **made}
+                return {"target": target, **place, **made}
             refusals.append(made.reason)
         return NotApplicable("; ".join(sorted(set(refusals))))
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with its question in the target's form."""
-        made = _converted(without_notes(item.sample), cast("TaskType", params["target"]), params)
+        asked = _asked(item.sample, params)
+        made = asked if isinstance(asked, NotApplicable) else _converted(asked, params)
         return made if isinstance(made, NotApplicable) else item.rewrite(made)
 
     def _targets(self, task_type: TaskType, stream: Generator) -> list[TaskType]:
@@ -123,7 +133,8 @@ class Convert(Operator):
 
     def _params(self, stream: Generator, sample: Sample, target: TaskType) -> _Params | NotApplicable:
         if sample.task_type in CHOICE_TYPES:
-            return {"claim": list(draw_claim(stream, sample))}
+            claim = draw_claim(stream, sample)
+            return claim if isinstance(claim, NotApplicable) else {"claim": claim}
         if sample.task_type == "true_false":
             return {"true_first": bool(stream.integers(2))}
         if target in ("open_ended", "fill_in_the_blank"):
@@ -146,19 +157,29 @@ class Convert(Operator):
         return {"distractors": list(texts), "place": int(stream.integers(len(texts) + 1)), **source}
 
 
-def _of_one_text(made: _Params | NotApplicable) -> _Params | NotApplicable:
-    """An open question has one gold text: the right option's."""
-    if isinstance(made, NotApplicable) or "accepted" not in made:
-        return made
-    return {**made, "accepted": cast("list[Json]", made["accepted"])[:1]}
+def _asked(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicable:
+    """What is converted: the sample without notes on its form, with the one blank that is asked for."""
+    sample = without_notes(sample)
+    return with_one_blank(sample, cast("int", params["blank"])) if "blank" in params else sample
 
 
-def _converted(sample: Sample, target: TaskType, params: Mapping[str, Json]) -> Sample | NotApplicable:
+def _openly(sample: Sample, alone: _Params | NotApplicable) -> _Params | NotApplicable:
+    """A single choice as an open question, which has one gold text: the right option's."""
+    if isinstance(alone, NotApplicable):
+        return alone
+    if "accepted" in alone:
+        return {**alone, "accepted": cast("list[Json]", alone["accepted"])[:1]}
+    made = _converted(sample, {"target": "open_ended"})
+    return made if isinstance(made, NotApplicable) else {}
+
+
+def _converted(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicable:
     """The sample in its new form; pure."""
+    target = cast("TaskType", params["target"])
     if sample.task_type == "true_false":
         return as_either(sample, bool(params["true_first"]))
     if "claim" in params:
-        return as_claim(sample, tuple(cast("list[str]", params["claim"])))
+        return as_claim(sample, cast("str", params["claim"]))
     if sample.task_type == "single_choice":
         blank = as_alone(sample, params) if "stem" in params else as_blank(sample)
         return blank if target == "fill_in_the_blank" or isinstance(blank, NotApplicable) else as_open(blank)

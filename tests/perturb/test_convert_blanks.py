@@ -42,6 +42,10 @@ NUMBERS = ("4", "5", "6", "7")
     ("The number of legs is ~\\uline{~~~~~~}~.", "The number of legs is ____ ."),
     ("The number of legs is ．", "The number of legs is ____．"),
     ("The number of legs is", "The number of legs is ____"),
+    ("An insect has a total of", "An insect has a total of ____"),
+    ("The number of legs:", "The number of legs: ____"),
+    ("The number of legs is．(2015, Question 6)", "The number of legs is ____．(2015, Question 6)"),
+    ("则 $A=(\\quad$ ）", "则 $A=$ ____"),
     ("Calculate $2+3$.", "Calculate $2+3$. ____"),
     ("Let x = 3. Find the value of x + 3.", "Let x = 3. Find the value of x + 3. ____"),
     ("$2+3=$．", "$2+3=$ ____．"),
@@ -73,12 +77,44 @@ def test_numbers_and_quantities_can_be_filled_in(gold: str) -> None:
     ("How many?", "$2\\sqrt{3}$"), ("What is the area?", "$9\\pi$"), ("How far is it?", "6miles"), ("How large?", "25dm²"),
     ("What is $2x + x$?", "$3x$"), ("设集合$A=\\{1,2\\}$，$B=\\{2,3\\}$，则$A\\cap B=$（ ）", "$\\{2\\}$"), ("则$x$的取值范围是（ ）", "$[-3,4)$"),
     ("What is the ratio of girls to boys?", "4:3"), ("Where does $y$ meet the axis? The point is", "$(1, 2)$"),
-    ("∠2 and ∠3 are respectively (  ).", "30°, 45°"), ("$l: y=kx$, 则直线$l$的方程为（ ）", "$y=2x$"),
+    ("$l: y=kx$, 则直线$l$的方程为（ ）", "$y=2x$"),
 ])  # fmt: skip
 def test_values_and_formulas_in_the_stem_s_symbols_can_be_filled_in(question: str, gold: str) -> None:
     wrong = {"6miles": ("7miles", "8miles"), "25dm²": ("35dm²", "45dm²")}.get(gold, ("999", "998"))
     after = blank_of(question=question, texts=(gold, *wrong), answer="A")
     assert after.answer == ((gold,),) and after.question.count("____") == 1
+
+
+@pytest.mark.parametrize(("question", "gold", "wrong", "blanked", "answers"), [
+    ("∠2 and ∠3 are respectively (  ).", "30°, 45°", "45°, 30°", "∠2 and ∠3 are respectively ____, ____ .", ("30°", "45°")),
+    ("How long and how high is it, respectively?", "6 cm and 2 cm", "3 cm and 1 cm", "How long and how high is it, respectively? ____, ____", ("6 cm", "2 cm")),
+    ("AB = ( ) cm, CD = ( ) cm.", "2.4, 1.6", "4, 1.6", "AB = ____ cm, CD = ____ cm.", ("2.4", "1.6")),
+    ("找规律：$6$，$12$，____，____．", "18，24", "16，24", "找规律：$6$，$12$， ____ ， ____ ．", ("18", "24")),
+    (" $x$ is ____ , $y$ is ____", "$4; 32$", "$4; 40$", "$x$ is ____ , $y$ is ____", ("4", "32")),
+])  # fmt: skip
+def test_several_blanks_take_a_value_each(question: str, gold: str, wrong: str, blanked: str, answers: tuple[str, ...]) -> None:  # fmt: skip
+    after = blank_of(question=question, texts=(gold, wrong, "No correct answer"), answer="A")
+    assert (after.question, after.answer) == (blanked, tuple((answer,) for answer in answers))
+    assert Convert(form="open").params(stream("several"), choice(question=question, texts=(gold, wrong), answer="A")) == NotApplicable("the question has several blanks")  # fmt: skip
+
+
+def test_a_list_is_not_spread_over_blanks_that_it_does_not_fit() -> None:
+    for question in ("What are the numbers?", "____, ____ and ____", "Respectively, ____ = 7 + ( ) + ( )"):
+        no_blank(question=question, texts=("1, 2", "2, 1"), answer="A")
+    assert no_blank(question="Fill in $7=____+1$ respectively.", texts=("6, 1", "5, 2"), answer="A") == (
+        "the stem has not exactly one blank or question"
+    )
+
+
+@pytest.mark.parametrize(("question", "gold", "wrong", "blank"), [
+    ("这个几何体是（　　）", "三棱柱", ("圆柱", "四棱锥"), True), ("所用的方法是____．", "升华", ("蒸馏", "萃取"), True),
+    ("这个角是（　　）", "钝角", ("锐角", "直角"), False), ("这一措施旨在（　　）", "改革", ("开放", "合作"), False),
+    ("主要原因是（　　）", "降水", ("气温", "光照"), False), ("原因是（　　）", "降水减少", ("气温升高", "光照强"), False),
+    ("下列属于金属的是（　　）", "铁", ("碳", "硫"), False), ("$1$是（　　）", "最小正整数", ("最小数", "整数"), False),
+])  # fmt: skip
+def test_short_chinese_terms_at_the_end_of_a_sentence(question: str, gold: str, wrong: tuple[str, ...], blank: bool) -> None:  # fmt: skip
+    made = as_blank(choice(question=question, texts=(gold, *wrong), answer="A", language="zh"))
+    assert isinstance(made, Sample) is blank
 
 
 @pytest.mark.parametrize(("question", "gold", "wrong"), [
@@ -115,7 +151,7 @@ def test_other_answers_cannot(gold: str) -> None:
     ("What are the two numbers?", ("31, 32", "30, 33"), "the right option is a list"),
     ("Which of the following is Ann? Ann, Bo.", ("Ann", "Bo"), "the stem may need its options (of the following)"),
     ("把它们排序（ ）①a ②b ③c", ("①③②", "②①③"), "the right option is no value and no term that the stem asks for"),
-    ("Ann can be Bo. Who may be the tallest, Ann or Bo?", ("Ann", "Bo"), "the stem may need its options (can be)"),
+    ("Ann can be Bo. Who may be the tallest, Ann or Bo?", ("Ann", "Bo"), "the stem may need its options (may be)"),
     ("x" * 600 + " Ann and Bo. Which fits?", ("Ann", "Bo"), "the right option is no value and no term that the stem asks for"),
 ])  # fmt: skip
 def test_what_only_makes_sense_among_the_options_is_no_blank(question: str, texts: tuple[str, ...], reason: str) -> None:  # fmt: skip
@@ -126,7 +162,8 @@ def test_a_count_and_an_earlier_sentence_lean_on_nothing() -> None:
     for question in (
         "How many questions did Kiki answer correctly?", "What is the probability that it is not red?",
         "He has two of these, which he likes. What is their sum?", "这些说法正确的个数是（ ）",
-        "What is the largest possible number of legs?",
+        "What is the largest possible number of legs?", "When asked about it he fell silent. How many legs has it?",
+        "填上正确的答案：昆虫的腿数是（ ）", "他完成一项工程需要几天？",
     ):  # fmt: skip
         blank_of(question=question, texts=NUMBERS, answer="C")
 
@@ -134,7 +171,7 @@ def test_a_count_and_an_earlier_sentence_lean_on_nothing() -> None:
 @pytest.mark.parametrize("question", [
     "Which number is prime?", "What is the sum of the following numbers? Which of them?",
     "Which of the following is the number of legs?", "What is a factor of 30?", "What could be the number of legs?",
-    "What is approximately the number of legs?", "What number of legs is closest?",
+    "It is divisible by (  ).", "它能被（  ）整除", "What is approximately the number of legs?", "What number of legs is closest?",
     "How many legs has an insect, most nearly?", "What number is not a factor of 12?",
     "How many legs does the graph show?", "下列各数中最大的是（ ）", "昆虫的腿数可能是（ ）", "坝顶长度约（ ）", "下面哪个数是质数？", "与6最接近的数是（ ）",
     "这些数中正确的是（ ）",

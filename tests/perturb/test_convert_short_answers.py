@@ -123,6 +123,17 @@ def test_a_trail_that_does_not_fit_its_sample_is_not_applied() -> None:
     assert Convert().apply(several, {"target": "open_ended"}) == NotApplicable("several answers are accepted")
 
 
+def test_of_several_blanks_one_is_asked_for_and_the_others_are_filled_in() -> None:
+    sample = blank(question="$x=____$, __2__ and $y$ is ( ).", answer=(("$1$",), ("3", "three"), ("5",)))
+    made = {draw(Convert(), sample, number)["blank"]: draw(Convert(), sample, number) for number in range(40)}
+    assert set(made) == {0, 1, 2}
+    first, second = (converted(sample, **made[place]) for place in (0, 2))
+    assert (first.question, first.answer) == ("$x=____$, 3 and $y$ is 5.\nState what belongs in the blank.", "$1$")
+    assert second.question == "$x=1$, 3 and $y$ is ( ).\nState what belongs in the blank."
+    claims = [draw(Convert(form="claim"), sample, number) for number in range(30)]
+    assert {converted(sample, **params).answer for params in claims} == {True, False}
+
+
 @pytest.mark.parametrize(("sample", "reason"), [
     (blank(answer=(("4",), ("5",))), "the question has several blanks"),
     (blank(question="____ + ____ = 4"), "the question has several blanks"),

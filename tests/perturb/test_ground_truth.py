@@ -23,11 +23,12 @@ from mmdyn.keys import stream
 from mmdyn.sample import TASK_TYPES, Match, Option, Sample
 from mmdyn.text import unwrapped_text
 from perturb import Item, NotApplicable, Picture
+from perturb.text._other_forms import with_one_blank
 
-LETTER = re.compile("(?<![A-Za-z])[A-H](?![A-Za-z])")
 FILLED = re.compile(
-    r"(?:Claim: the answer is (?P<a>.+)|Claim: (?P<b>.+) belongs in the blank)\. Is this claim true or false\?"
-    r"|断言：(?:本题的答案是|空白处应填)(?P<c>.+)。这一断言是否正确？"
+    r"Claim: (?:(?:the|the right|one of the right) answers? is (?P<a>.+)|(?P<b>.+) belongs in the blank)"
+    r"\. Is this claim true or false\?"
+    r"|断言：(?:本题的答案是|空白处应填|本题应选|本题的正确答案之一是)(?P<c>.+)。这一断言是否正确？"
 )
 TRUTHS = {"en": {True: "True", False: "False"}, "zh": {True: "正确", False: "错误"}}
 CONVERSIONS = {
@@ -115,7 +116,10 @@ def assert_shuffled(before: Sample, after: Sample) -> None:
 
 
 def assert_converted(before: Sample, after: Sample) -> None:
-    """The new gold says what the old one said."""
+    """The new gold says what the old one said; of several blanks, what was said of the one that is asked for."""
+    if before.task_type == "fill_in_the_blank" and len(before.answer) > 1:  # type: ignore[arg-type]
+        ones = [with_one_blank(before, place) for place in range(len(before.answer))]  # type: ignore[arg-type]
+        before = next(one for one in ones if isinstance(one, Sample) and after.question.startswith(one.question))
     if before.task_type == "true_false":
         assert [option.text for option in chosen(after)] == [TRUTHS[before.language][bool(before.answer)]]
         assert sorted(option.text for option in after.options) == sorted(TRUTHS[before.language].values())
@@ -137,14 +141,16 @@ def assert_converted(before: Sample, after: Sample) -> None:
 def assert_claimed(before: Sample, after: Sample) -> None:
     """A claim is true where it claims just what is right."""
     claim = after.question.rpartition("\n")[2]
-    if before.options:
-        assert after.answer is (set(LETTER.findall(claim)) == set(before.answer))  # type: ignore[arg-type]
-        listed = after.question.removeprefix(before.question)
-        assert all(option.text in listed or unwrapped_text(option.text) == option.label for option in before.options)
-        return
     found = FILLED.fullmatch(claim)
     assert found, claim
-    filled = found["a"] or found["b"] or found["c"]
+    filled = (found["a"] or found["b"] or found["c"]).removeprefix("“").removesuffix("”")
+    if before.options:
+        named = [one for one in before.options if filled in (one.label, one.text.strip().rstrip("。．.,，;；"))]
+        assert any(one.label in before.answer for one in named) is after.answer, claim  # type: ignore[operator]
+        listed = after.question.removeprefix(before.question)
+        shown = [option.text in listed or unwrapped_text(option.text) == option.label for option in before.options]
+        assert all(shown) or filled not in before.labels, "a letter is claimed where letters stand"
+        return
     assert after.answer is (filled == accepted(before)[0].strip())
     assert after.answer or not any(same(filled, known, before.match) for known in accepted(before))
 

@@ -217,6 +217,36 @@ def test_other_forms_and_their_answers(before: Sample, after: Sample, found: str
     assert problem(before, after) == found
 
 
+@pytest.mark.parametrize(("make", "said", "truth", "found"), [
+    (choice, "the answer is “three”", True, ""), (choice, "the right answer is “two”", False, ""),
+    (choice, "the right answer is “three”", False, "a claim of 'three' is called false"), (choice, "the right answer is B", True, ""),
+    (choice, "the answer is “four”", True, "a claim of 'four' is called true"), (multi, "the right answer is C", True, "a claim of C is called true"),
+    (multi, "one of the right answers is C", True, ""), (multi, "one of the right answers is 3", True, ""),
+    (multi, "one of the right answers is B", True, "a claim of B is called true"), (multi, "one of the right answers is 9", True, "a claim of '9' is called true"),
+    (choice, "本题应选“three”", False, "a claim of 'three' is called false"), (choice, "本题的答案是“two”", False, ""), (choice, "空白处应填“two”", False, ""),
+    (multi, "本题的正确答案之一是3", False, "a claim of '3' is called false"), (multi, "本题的正确答案之一是C", True, ""),
+])  # fmt: skip
+def test_claims_that_name_what_an_option_says(make: Any, said: str, truth: bool, found: str) -> None:
+    asks = (
+        f"Claim: {said}. Is this claim true or false?"
+        if said.isascii() or " is “" in said
+        else f"断言：{said}。这一断言是否正确？"
+    )
+    question = "How many sides?"
+    assert problem(make(question=question), true_false(answer=truth, question=f"{question}\n\n{asks}")) == found
+
+
+def test_a_claim_may_name_what_begins_like_a_letter() -> None:
+    parent = choice(question="What is it?", texts=("A cube.", "A cone."))
+    claims = [
+        f"What is it?\n\nClaim: the answer is “{name}”. Is this claim true or false?" for name in ("A cube", "A cone")
+    ]
+    assert [problem(parent, true_false(question=claim)) for claim in claims] == [
+        "a claim of 'A cube' is called true",
+        "",
+    ]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["A. ", "1/", "<image 1", "“", "不", "$", "\\frac{"])
 def test_hostile_texts_take_linear_time(piece: str) -> None:

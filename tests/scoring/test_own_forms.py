@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,7 @@ def params_of(parent: Parent) -> Iterator[dict[str, Any]]:
     sample = parent.sample
     if sample.options:
         assert isinstance(sample.answer, tuple)
-        yield from (
-            {"target": "true_false", "claim": [*claim]} for claim in combinations(sample.labels, len(sample.answer))
-        )
+        yield from ({"target": "true_false", "claim": label} for label in sample.labels)
     if sample.task_type == "true_false":
         yield from ({"target": "single_choice", "true_first": first} for first in (True, False))
     if parent.wrong:
@@ -107,6 +105,8 @@ def params_of(parent: Parent) -> Iterator[dict[str, Any]]:
         yield from ({"target": "true_false", "filled": text} for text in (right, *parent.wrong))
         for place in range(len(parent.wrong) + 1):
             yield {"target": "single_choice", "distractors": [*parent.wrong], "place": place}
+    if parent.sample.task_type == "fill_in_the_blank" and len(sample.answer) > 1:  # type: ignore[arg-type]
+        yield from ({"target": "open_ended", "blank": place} for place in range(len(sample.answer)))  # type: ignore[arg-type]
     for target in set(chain.from_iterable(_TARGETS[sample.task_type])) & {"fill_in_the_blank", "open_ended"}:
         if parent.stem:
             accepted = parent.accepted if target == "fill_in_the_blank" else parent.accepted[:1]
