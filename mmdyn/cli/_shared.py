@@ -154,6 +154,8 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
         if forms := Counter(dynamic.manifest.forms.get(name)).most_common():
             shares = (f"{form} {count} ({count / chain.made:.0%})" for form, count in forms)
             click.echo(f"    became {', '.join(shares)}", err=True)
+        if claims := chain.claims.total():
+            click.echo(f"    {chain.claims[True] / claims:.0%} of {claims} claims are true", err=True)
         if far := (dynamic.manifest.strength or {}).get(name):
             click.echo(printable(f"    median strength: {far}{' (weak)' * far.weak}"), err=True)
         for reason, count in chain.reasons.most_common(TOP_REASONS):

@@ -19,11 +19,12 @@ _SWAPPED = [("text.substitute", "embedded")]
 
 
 class ChainOutcomes(Struct):
-    """One chain: variants by outcome, and the reasons of those not kept by their first words (details are in
-    dropped.jsonl)."""
+    """One chain: variants by outcome, the reasons of those not kept by their first words (details are in
+    dropped.jsonl), and how many claims that questions became are true and false."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
+    claims: Counter[bool] = field(default_factory=Counter)
 
     @property
     def made(self) -> int:
@@ -38,6 +39,8 @@ def summarize(dynamic: SampleSet) -> dict[str, ChainOutcomes]:
         if sample.variant:
             chain = chains.setdefault(sample.variant.chain, ChainOutcomes())
             chain.outcomes[sample.variant.verdict.status] += 1
+            if sample.variant.hidden:
+                chain.claims[sample.answer is True] += 1
     for dropped in dynamic.dropped():
         chain = chains.setdefault(dropped.chain, ChainOutcomes())
         chain.outcomes[dropped.status] += 1

@@ -39,6 +39,7 @@ def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Pa
         "    4 there are no options to shuffle",
         "convert: 6 made, 2 not applicable",
         "    became single_choice 2 (33%), true_false 2 (33%), fill_in_the_blank 1 (17%), open_ended 1 (17%)",
+        "    100% of 2 claims are true",
         "    median strength: 57.1 % of the tokens changed",
         "    2 the answer is not short and definite",
         f"12 variants: {tmp_path / 'out'}",
