@@ -14,7 +14,7 @@ from mmdyn.work import SetEntry
 
 STRENGTHS = {
     "color": ChainStrength(10, 0.0, 0.3, None, 0.5),
-    "pad": ChainStrength(10, 0.0, 0.99),
+    "pad": ChainStrength(10, 0.0, 0.99, unseen=0.33),
     "substitute": ChainStrength(10, 0.0171, None, 0.04),
 }
 
@@ -34,8 +34,8 @@ def test_a_weak_chain_is_called_so_beside_its_drop(tmp_path: Path) -> None:
     assert notes["all"] == "weak variants (pad, substitute)"
     lines = printed(summary)
     assert any("weak variants (pad, substitute)" in line for line in lines)
-    assert "exam-dynamic color 0.0 0.30 0.50 - 10" in lines and "exam-dynamic pad 0.0 0.99 - - 10" in lines
-    assert "exam-dynamic substitute 1.7 - - 0.04 10" in lines
+    assert "exam-dynamic color 0.0 0.30 0.50 - - 10" in lines and "exam-dynamic pad 0.0 0.99 - 0.33 - 10" in lines
+    assert "exam-dynamic substitute 1.7 - - - 0.04 10" in lines
     assert f"exam-dynamic, pad; exam-dynamic, substitute: {WEAKNESS}" in " ".join(lines)
     assert "n counts variants" in " ".join(lines)
 
@@ -56,6 +56,7 @@ def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
         ["color", "legibility", "0.5", "10", ""],
         ["pad", "tokens", "0.0", "10", WEAKNESS],
         ["pad", "ssim", "0.99", "10", WEAKNESS],
+        ["pad", "unseen", "0.33", "10", WEAKNESS],
         ["substitute", "tokens", "0.0171", "10", WEAKNESS],
         ["substitute", "distance", "0.04", "10", WEAKNESS],
     ]
