@@ -63,6 +63,7 @@ from .symbols import (
     read_quotations as read_quotations,
     read_symbols as read_symbols,
     readable_text as readable_text,
+    without_order as without_order,
 )
 from .thinking import find_answer as find_answer, split_thinking as split_thinking
 from .tokens import BYTES_A_TOKEN as BYTES_A_TOKEN, estimate_tokens as estimate_tokens

@@ -75,6 +75,7 @@ _ASKED = re.compile(
     r"|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几|每|(?:换算|化|折合)[成为])"
     r"(?=[A-Za-zΩμ°%\u4e00-\u9fff])"
 )
+_CLOSED = re.compile(r"\s?\)")
 _HAN_LONGEST = 8
 
 
@@ -117,12 +118,12 @@ def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
 def asked_units(text: str) -> tuple[set[str], str]:
     """The units that a text names without a number, and the text without them.
 
-    Such are "in cm", "how many miles", 多少千克, and a unit behind a blank.
+    Such are "in cm", "how many miles", 多少千克, and a unit behind a blank or alone in brackets.
     """
     units, rest, end = set[str](), list[str](), 0
     for found in _ASKED.finditer(text):
         name, stop = unit_at(text, found.end())
-        if name:
+        if name and (text[found.end() - 1] != "(" or _CLOSED.match(text, stop)):
             units.add(name)
             rest.append(text[end : found.end()])
             end = stop
@@ -197,7 +198,9 @@ def unit_at(text: str, at: int) -> tuple[str, int]:
 def _known(text: str) -> str:
     """The one name of a unit, or the empty string for what is only counted."""
     more = _more()
-    if name := more.get(text) or known_unit(text) or more.get(text.lower() if len(text) > 3 else ""):
+    if text in more:
+        return more[text]
+    if name := known_unit(text) or more.get(text.lower() if len(text) > 3 else ""):
         return name
     compound = unit_name(text) if re.search(r"[/*^]|[a-zA-Z]\d", text) and text.isascii() else None
     return compound or ""

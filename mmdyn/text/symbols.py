@@ -35,6 +35,8 @@ _SUBSCRIPT = re.compile(rf"(?<=[A-Za-z{_GREEK})])_(?=[A-Za-z0-9])")
 _WORD_AT_A_BAR = re.compile(rf"(?!(?:{'|'.join(sorted(_FUNCTIONS))})\|)[A-Z]?[a-z]+(?=\|)")
 """A word that stands before an absolute value and is no part of it: "If |x| = 3"."""
 _BARE_NUMBER = re.compile(r"-?[\d./]+")
+_IN_BRACKETS = re.compile(r"\([^(),]*(?:\([^()]*\)[^(),]*)*\)")
+"""A run that stands in brackets as a whole, (g=10), and is no pair of coordinates."""
 _LONGEST = 1000
 """Characters of a run that may be a formula."""
 _RELATION = re.compile(r"([=<>≤≥≠≈∈→∥⊥])")
@@ -93,6 +95,11 @@ def read_quotations(text: str) -> frozenset[str]:
     return frozenset("".join(found).replace(" ", "").lower() for found in _QUOTED.findall(text))
 
 
+def without_order(formula: str) -> tuple[str, ...]:
+    """What stands on each side of a formula's relations, in any order: 3+x=y is x+3=y, and b-a is taken for a-b."""
+    return tuple("".join(sorted(side)) for side in _RELATION.split(formula))
+
+
 def _parts(run: str) -> list[str]:
     """A run parted at the commas that stand in no brackets."""
     parts, depth, begin = list[str](), 0, 0
@@ -113,7 +120,7 @@ def _trimmed(run: str) -> str:
         run = run[:-1].rstrip(_EDGE)
     while run and run[0] in "([{" and run.count(run[0]) > run.count(")]}"["([{".index(run[0])]):
         run = run[1:].lstrip(_EDGE)
-    return run
+    return run[1:-1].strip(_EDGE) if _IN_BRACKETS.fullmatch(run) else run
 
 
 def _is_formula(text: str) -> bool:

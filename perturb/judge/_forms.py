@@ -32,6 +32,13 @@ _FILLED_IN = re.compile(
     r"(?: belongs in the blank)?[.。]\s?(?:Is this claim true or false\?|这一断言是否正确？)\s*$"
 )
 _ONE_OF = re.compile("one of the right answers is|正确答案之一是")
+_SAID = re.compile(
+    r"^[^\S\n]*【?(?:(?:the |correct |right |final )*answer|(?:正确|参考)?答案)(?:】|\s?(?:is|是|为)?\s?[:：])"
+    r"\s?([^\n]{1,80}?)\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that says the answer."""
+_LABELS_SAID = re.compile(rf"[(（]?({_LETTERS})[)）]?(?=[.．、:：\s]|$)")
 _TRUE = frozenset({"true", "correct", "right", "yes", "t", "正确", "对", "是", "√"})
 _SHORTEST_PART, _LONGEST_LABEL = 2, 24
 _folded = lru_cache(maxsize=2048)(fold)
@@ -40,8 +47,8 @@ UNKNOWN = "?"
 
 
 class AskedForm(Struct, frozen=True, eq=False):
-    """A question taken apart. `stem` has neither options nor what a claim calls right: letters (`claimed`) or a text
-    (`filled`).
+    """A question taken apart. `stem` has neither options nor what a claim calls right, letters (`claimed`) or a text
+    (`filled`), nor a line that says the answer (`said`: the options' texts where it names letters).
 
     `options` are the sample's own or those that its words list; `gold` are the texts of which each is, or says, the
     right answer; empty for a claim.
@@ -52,6 +59,7 @@ class AskedForm(Struct, frozen=True, eq=False):
     options: tuple[Option, ...]
     claimed: tuple[str, ...]
     filled: str
+    said: str
     gold: tuple[str, ...]
     sample: Sample
 
@@ -62,6 +70,9 @@ def asked(sample: Sample) -> AskedForm:
     Notes on the form of the answer are no part of what is asked: they go where the form changes.
     """
     question = without_form_notes(sample.question)
+    line = next((found for found in _SAID.finditer(question) if not _asks(found[1])), None)
+    if line:
+        question = f"{question[: line.start()].rstrip()}\n{question[line.end() :].lstrip()}".strip()
     stem, options = (question, sample.options) if sample.options else _listed(question)
     form = _form(sample, stem, options)
     claimed, filled = tuple[str, ...](), ""
@@ -71,7 +82,8 @@ def asked(sample: Sample) -> AskedForm:
     elif form == "claim" and (found := _FILLED_IN.search(stem)):
         filled, stem = found[1].removeprefix("“").removesuffix("”"), stem[: found.start()]
     options = tuple(_unmarked(option, sample.images) for option in options)
-    return AskedForm(form, stem, options, claimed, filled, _gold(sample), sample)
+    said = _told(line[1], options) if line else ""
+    return AskedForm(form, stem, options, claimed, filled, said, _gold(sample), sample)
 
 
 def options_differ(a: AskedForm, b: AskedForm) -> str:
@@ -163,6 +175,19 @@ def _form(sample: Sample, stem: str, options: tuple[Option, ...]) -> Form:
     if options:
         return "choice"
     return "blank" if count_blanks(stem) else "open"
+
+
+def _asks(said: str) -> bool:
+    """Whether what stands where an answer would is left open: a blank, or "true or false"."""
+    return bool(count_blanks(said) or _CLAIMS.search(said))
+
+
+def _told(said: str, options: tuple[Option, ...]) -> str:
+    """An answer in words: the texts of the options whose letters it names."""
+    if options and (found := _LABELS_SAID.match(said)):
+        labels = re.findall(r"[A-H](?![A-Za-z])", found[1])
+        return "; ".join(option.text for option in options if option.label in labels)
+    return said
 
 
 def _listed(text: str) -> tuple[str, tuple[Option, ...]]:

@@ -37,8 +37,10 @@ from mmdyn.text import (
     read_quotations,
     read_symbols,
     readable_text,
+    unit_ratio,
+    without_order,
 )
-from perturb.judge._forms import AskedForm, answers_differ, asked, options_differ
+from perturb.judge._forms import AskedForm, answers_differ, asked, means, options_differ
 from perturb.judge._judge import Doubt, Look, gravest
 
 VERSION = 3
@@ -47,7 +49,7 @@ VERSION = 3
 _RULES = ("logic.tsv", "unit_spellings_in_running_text.tsv", "stopwords.txt")
 
 _SURE, _UNSURE = 0.97, 0.8
-_BY_PRESENCE = frozenset({"bound", "only", "quantity", "trend"})
+_BY_PRESENCE = frozenset({"bound", "only", "quantity"})
 """Axes of words that may well be said twice or once."""
 _SELF_TOLD = frozenset({"quantity", "junction", "compass", "colour", "season", "element"})
 """Axes whose poles need no axis to be understood."""
@@ -109,17 +111,23 @@ def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> t
 def compare_asked(a: AskedForm, b: AskedForm) -> Doubt | None:
     """The same for questions that were taken apart.
 
-    Certain: a number, unit, formula, negation, bound, option, blank, image mark or the answer is not what it was.
-        Doubtful: another quantifier, comparison or direction, a symbol, name or quotation that is gone or new.
+    Certain is what no reading can save: a number, formula, option, image mark or the answer's key is not what it was.
+        Doubtful is all else: a number that is gone or new, or that another unit may explain; another negation, bound,
+        unit, blank, quantifier, comparison or direction; a symbol, name or quotation that is gone or new.
     """
     return gravest(_doubts(a, b))
 
 
 def _doubts(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
     if problem := options_differ(a, b):
-        yield _certain(problem)
+        yield _certain(problem) if _surely_differ(a, b) else _doubtful(problem)
     if problem := answers_differ(a, b):
-        yield _certain(problem)
+        by_key = a.form == b.form or b.claimed or isinstance(a.sample.answer, bool)
+        yield _certain(problem) if by_key else _doubtful(problem)
+    if b.said and not a.said:
+        yield _doubtful(f"the answer is given away: {b.said}")
+    elif a.said and b.said and a.form == b.form and not means(a.said, b.said):
+        yield _doubtful(f"the answer that is given changed: {a.said} -> {b.said}")
     yield from _marks(a, b)
     if a.stem == b.stem:
         return
@@ -127,9 +135,17 @@ def _doubts(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
     if a.form != b.form:
         spare = facts("\n".join([*(option.text for option in a.options), *a.gold, *b.gold]))
     elif a.form == "blank" and said.blanks not in (0, now.blanks):
-        yield _certain(f"the number of blanks changed: {said.blanks} -> {now.blanks}")
+        yield _doubtful(f"the number of blanks changed: {said.blanks} -> {now.blanks}")
     if said.text != now.text:
         yield from _words(said, now, spare)
+
+
+def _surely_differ(a: AskedForm, b: AskedForm) -> bool:
+    """Whether options that differ are the samples' own, or list other numbers or formulas: what a text lists may have
+    been put into other words."""
+    said, now = (facts("\n".join(option.text for option in side.options)) for side in (a, b))
+    own = bool(a.sample.options and b.sample.options)
+    return own or any(doubt.certain for doubt in _words(said, now, facts("")))
 
 
 def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
@@ -137,7 +153,8 @@ def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     yield from _sets("unit", said.units - now.units, now.units - said.units - spare.units)
     gone, new = said.formulas - now.formulas, now.formulas - said.formulas - spare.formulas
     if gone and new:
-        yield _certain(f"a formula changed: {_first(gone)} -> {_first(new)}")
+        make = _doubtful if set(map(without_order, gone)) == set(map(without_order, new)) else _certain
+        yield make(f"a formula changed: {_first(gone)} -> {_first(new)}")
     yield from _negations(said, now, spare)
     yield from _poles(said, now, spare)
     yield from _symbols(said, now, spare)
@@ -150,16 +167,32 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     lost = [number for number in gone if number not in now.numbers]
     found = [number for number in new if number not in said.numbers]
     if lost and found:
-        kind = "unit" if lost[0].value == found[0].value else "number"
-        yield _certain(f"a {kind} changed: {_spell(lost[0])} -> {_spell(found[0])}")
+        yield _changed(lost, found)
     elif lost or found:
-        yield _certain(f"a number is {'gone' if lost else 'new'}: {_spell((lost or found)[0])}")
+        yield _doubtful(f"a number is {'gone' if lost else 'new'}: {_spell((lost or found)[0])}")
     elif gone or new:
         yield _doubtful(f"a number stands there more or less often: {_spell(next(iter(gone or new)))}")
     two = Quantity(Fraction(2), "")
     for one, other, how in ((said, now, "gone"), (now, said, "new")):
         if 2 in one.small and not other.loose[2] and 2 not in spare.small and two not in other.numbers:
             yield _doubtful(f"a number is {how}: two")
+
+
+def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
+    """What to say of numbers that are gone and of others that are new: certain where no unit makes them equal."""
+    odd = [one for one in lost if not any(_may_equal(one, other) for other in found)]
+    new = [other for other in found if not any(_may_equal(one, other) for one in lost)]
+    one, other = (odd[0], new[0]) if odd and new else (lost[0], found[0])
+    kind = "unit" if one.value == other.value else "number"
+    return (_certain if odd and new else _doubtful)(f"a {kind} changed: {_spell(one)} -> {_spell(other)}")
+
+
+def _may_equal(one: Quantity, other: Quantity) -> bool:
+    """Whether two quantities are the same in some reading: in another unit (2 h, 120 min), or one's unit is none."""
+    if one.value == other.value and not {one.unit, other.unit}.isdisjoint({"", "th"}):
+        return True
+    ratio = unit_ratio(one.unit, other.unit)
+    return ratio is not None and one.value * ratio == other.value
 
 
 def _without_small(numbers: Counter[Quantity], spelled: Counter[int], other: Facts) -> Counter[Quantity]:
@@ -172,19 +205,20 @@ def _negations(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     before = said.denials + hidden_negations(said.words, now.words)
     after = now.denials + hidden_negations(now.words, said.words)
     if not before <= after <= before + spare.denials:
-        yield _certain(f"a negation {'was added' if after > before else 'is gone'}")
+        yield _doubtful(f"a negation {'was added' if after > before else 'is gone'}")
 
 
 def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     """Bounds that came or went, and words that gave way to an opposite."""
     gone, new = said.poles - now.poles, now.poles - said.poles - spare.poles
     for pole in [*gone, *new]:
-        if pole.axis in _BY_PRESENCE and pole in said.poles and pole in now.poles:
+        by_presence = pole.axis in _BY_PRESENCE or pole == _UNCHANGED
+        if by_presence and pole in said.poles and pole in now.poles:
             del gone[pole], new[pole]
     for pole in [*gone, *new]:
         swapped = Pole("extreme", pole.pole)  # "seats at most ten" and "seats a maximum of ten", 最多 and 不超过
         if pole.axis == "bound" and swapped not in (new if pole in gone else gone):
-            yield _certain(f"a bound {'is gone' if pole in gone else 'is new'}: at {pole.pole}")
+            yield _doubtful(f"a bound {'is gone' if pole in gone else 'is new'}: at {pole.pole}")
         elif pole.axis == "only" or pole == _UNCHANGED:
             word = "only" if pole.axis == "only" else "unchanged"
             yield _doubtful(f"{word!r} {'is gone' if pole in gone else 'is new'}")
@@ -197,16 +231,16 @@ def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 def _symbols(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     gone = {symbol for symbol in said.symbols - now.symbols if symbol.lower() not in now.words}
     new = {symbol for symbol in now.symbols - said.symbols - spare.symbols if symbol.lower() not in said.words}
-    yield from _sets("symbol", gone, new, sure=bool(gone and new))
+    yield from _sets("symbol", gone, new)
 
 
 def _names(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     gone = {name for name in said.names if not _is_named(name, now)}
     new = {name for name in now.names if not (_is_named(name, said) or _is_named(name, spare))}
-    yield from _sets("name", gone, new, sure=False)
+    yield from _sets("name", gone, new)
     gone = {text for text in said.quotations if text not in now.text}
     new = {text for text in now.quotations if text not in said.text and text not in spare.text}
-    yield from _sets("quotation", gone, new, sure=False)
+    yield from _sets("quotation", gone, new)
 
 
 def _marks(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
@@ -227,13 +261,12 @@ def _is_named(name: str, text: Facts) -> bool:
     return name in text.text or any(word.startswith(stem) for word in text.words)
 
 
-def _sets(kind: str, gone: Iterable[str], new: Iterable[str], sure: bool = True) -> Iterator[Doubt]:
-    make = _certain if sure else _doubtful
+def _sets(kind: str, gone: Iterable[str], new: Iterable[str]) -> Iterator[Doubt]:
     article = "an" if kind[0] in "aeio" else "a"
     if gone and new:
-        yield make(f"{article} {kind} changed: {_first(gone)} -> {_first(new)}")
+        yield _doubtful(f"{article} {kind} changed: {_first(gone)} -> {_first(new)}")
     elif gone or new:
-        yield make(f"{article} {kind} is {'gone' if gone else 'new'}: {_first(gone or new)}")
+        yield _doubtful(f"{article} {kind} is {'gone' if gone else 'new'}: {_first(gone or new)}")
 
 
 def _first(texts: Iterable[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from mmdyn.errors import UserError
@@ -14,12 +12,10 @@ from perturb.item import NLI
 from perturb.judge import invariants
 from perturb.judge._judge import SAME_WORDS, Case, VariantJudge
 from perturb.judge.pictures import check_case, picture_checks, unseen
-from perturb.judge.text import shared_ends
+from perturb.judge.text import SENTENCE_END, shared_ends
 
 VERSION = 1
 """Goes up whenever equal texts and equal weights may get another verdict."""
-
-_SENTENCE_END = re.compile(r"(?<=[。！？；!?;\n])|(?<=\.)(?=\s)")
 
 
 class _Options(Struct, frozen=True):
@@ -90,7 +86,7 @@ class NliJudge(VariantJudge):
 def _differing(a: str, b: str) -> tuple[str, str]:
     """Two texts without the sentences that they share at their ends; where nothing else is left of one, with the
     sentences beside."""
-    one, other = _SENTENCE_END.split(a), _SENTENCE_END.split(b)
+    one, other = SENTENCE_END.split(a), SENTENCE_END.split(b)
     ahead, behind = shared_ends(one, other)
     if ahead + behind == min(len(one), len(other)):
         ahead, behind = max(0, ahead - 1), max(0, behind - 1)

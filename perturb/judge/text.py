@@ -45,9 +45,12 @@ _MARKS = frozenset("，。；;,.?？!！:：\n")
 _LISTING = frozenset({",", "and", "or"})
 _ENDINGS = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s|ly)$")
 
-_MOST_LEFT_OUT = {1: 3, 2: 7}
-"""How many words, or Chinese characters, one text may have more than the other without putting them into other
-words."""
+_MOST_LEFT_OUT, _MOST_PUT_IN = 3, 2
+"""How many words, or Chinese characters, one text may have more than the other without putting them into other words:
+where words changed, and where one text is the other with something put in."""
+
+SENTENCE_END = re.compile(r"(?<=[。！？；!?;\n)）])|(?<=\.)(?=\s)|(?=[(（])")
+"""Where a text is parted into sentences; what stands in brackets counts as one."""
 
 _LEAST_OVERLAP = 0.3
 _UNSURE = 0.75
@@ -64,7 +67,9 @@ def check_structure(a: AskedForm, b: AskedForm) -> Doubt | None:
     if pair := swapped(a.stem, b.stem):
         return Doubt(f"{pair[0]} and {pair[1]} traded places", certain=False, confidence=_UNSURE)
     gone, new = unmatched(a.stem, b.stem)
-    if abs(gone - new) > _MOST_LEFT_OUT[_words(a.stem).size] and 2 * min(gone, new) <= abs(gone - new):
+    most = _MOST_PUT_IN if _holds(a.stem, b.stem) or _holds(b.stem, a.stem) else _MOST_LEFT_OUT
+    few = 2 * min(gone, new) <= abs(gone - new) > most
+    if few or _stands_alone(b.stem, a.stem) or _stands_alone(a.stem, b.stem):
         return Doubt(f"words were {'left out' if gone > new else 'added'}", certain=False, confidence=_UNSURE)
     return None
 
@@ -100,8 +105,32 @@ def swapped(before: str, after: str) -> tuple[str, str] | None:
 
 def unmatched(before: str, after: str) -> tuple[int, int]:
     """How many words (or Chinese characters) of each text, stop words apart, the other one does not have."""
-    a, b = (Counter(token for token in _words(text).tokens if token not in _stopwords()) for text in (before, after))
-    return (a - b).total(), (b - a).total()
+    a, b = (set(_words(text).tokens) - _stopwords() for text in (before, after))
+    return len(a - b), len(b - a)
+
+
+def _stands_alone(text: str, other: str) -> bool:
+    """Whether a text has more sentences than another one, and a sentence that shares no word with it, such as a
+    hint."""
+    size, known = _words(text).size, _content(other, _words(text).size)
+    parts, others = (
+        filter(None, (_content(part, size) for part in SENTENCE_END.split(side))) for side in (text, other)
+    )
+    sentences = list(parts)
+    return len(sentences) > len(list(others)) and any(known.isdisjoint(sentence) for sentence in sentences)
+
+
+def _content(text: str, size: int) -> set[tuple[str, ...]]:
+    """The words of a text, or its pairs of characters for a `size` of 2, without those of stop words alone."""
+    tokens = _words(text).tokens
+    grams = zip(*(tokens[shift:] for shift in range(size)), strict=False)
+    return {gram for gram in grams if not _stopwords().issuperset(gram)}
+
+
+def _holds(text: str, other: str) -> bool:
+    """Whether all words of the other stand in a text in their order."""
+    words = iter(_words(text).tokens)
+    return all(word in words for word in _words(other).tokens)
 
 
 def overlap(before: str, after: str) -> float:

@@ -30,16 +30,25 @@ def reason(a: str, b: str, answer: str | None = None) -> str:
 
 @pytest.mark.parametrize(("a", "b", "problem"), [
     ("Find 12 + 5.", "Find 21 + 5.", "a number changed: 12 -> 21"),
-    ("A box of 3 pens", "A box of three pencils and 4 pens", "a number is new: 4"),
-    ("Three boys and 5 girls", "The boys and 5 girls", "a number is gone: 3"),
     ("A circle of radius 1 in a square.", "A circle of radius 2 in a square.", "a number changed: 1 -> 2"),
     ("He runs 5 miles.", "He runs 5 km.", "a unit changed: 5 mile -> 5 km"),
-    ("How many metres is it?", "How many feet is it?", "a unit changed: m -> foot"),
     ("小车以 5 m/s 行驶", "小车以 5 km/h 行驶", "a unit changed: 5 m/s -> 5 km/h"),
     ("质量为3千克", "质量为3克", "a unit changed: 3 kg -> 3 g"),
     ("Solve $x^2-1=0$.", "Solve $x^2+1=0$.", "a formula changed: 0=x^2-1 -> 0=x^2+1"),
     ("If x > y, is it so?", "If x < y, is it so?", "a formula changed: y<x -> x<y"),
     ("The slope of $y=\\sin x$", "The slope of $y=\\cos x$", "a formula changed: sinx=y -> cosx=y"),
+    ("See <image 1> and <image 2>.", "See <image 1>.", "an image mark is gone: <image 2>"),
+    ("See <image 1>.", "See <image 2>.", "an image mark is gone: <image 1>"),
+])  # fmt: skip
+def test_a_breach_is_certain_and_named(a: str, b: str, problem: str) -> None:
+    found = doubt(a, b)
+    assert found and found.certain and found.reason == problem and 0.9 < found.confidence <= 1
+
+
+@pytest.mark.parametrize(("a", "b", "problem"), [
+    ("A box of 3 pens", "A box of three pencils and 4 pens", "a number is new: 4"),
+    ("Three boys and 5 girls", "The boys and 5 girls", "a number is gone: 3"),
+    ("How many metres is it?", "How many feet is it?", "a unit changed: m -> foot"),
     ("Which is true?", "Which is not true?", "a negation was added"),
     ("Which is impossible?", "Which is possible?", "a negation is gone"),
     ("Which set is bounded?", "Which set is unbounded?", "a negation was added"),
@@ -49,18 +58,20 @@ def reason(a: str, b: str, answer: str | None = None) -> str:
     ("At least 3 go.", "3 go.", "a bound is gone: at least"),
     ("不超过 5 人", "至少 5 人", "a bound is gone: at most"),
     ("A ____ and a ____.", "A ____ and a thing.", "the number of blanks changed: 2 -> 1"),
-    ("See <image 1> and <image 2>.", "See <image 1>.", "an image mark is gone: <image 2>"),
-    ("See <image 1>.", "See <image 2>.", "an image mark is gone: <image 1>"),
     ("Points P and Q lie on it.", "Points P and R lie on it.", "a symbol changed: Q -> R"),
+    ("The trip takes 2 hours.", "The trip takes 120 minutes.", "a number changed: 2 h -> 120 min"),
+    ("绳长1.5米", "绳长150厘米", "a number changed: 3/2 m -> 150 cm"),
+    ("He runs 5 miles.", "He runs 5.", "a unit changed: 5 mile -> 5"),
+    ("Solve $x+3=y$.", "Solve $3+x=y$.", "a formula changed: x+3=y -> 3+x=y"),
+    ("Does it rise or fall as the heat falls?", "Does it rise or fall as the heat rises?", "a word turned into its opposite: trend less -> trend more"),
+    ("温度降低时，压强增大还是减小？", "温度升高时，压强增大还是减小？", "a word turned into its opposite: trend less -> trend more"),
+    ("Find the base area of the drum.", "Find the lateral area of the drum.", "a word turned into its opposite: measure base -> measure lateral"),
+    ("求函数的导数", "求函数的积分", "a word turned into its opposite: analysis derivative -> analysis integral"),
+    ("《静夜思》的作者是", "《静夜思》的朝代是", "a word turned into its opposite: written author -> written dynasty"),
+    ("Find the square.\nAnswer: 4", "Find the square.\nAnswer: 5", "the answer that is given changed: 4 -> 5"),
+    ("Find the square.", "Answer: 4\nFind the square.", "the answer is given away: 4"),
     ("甲比乙高", "丙比乙高", "a symbol changed: 甲 -> 丙"),
     ("Burn H2 in air.", "Burn O2 in air.", "a symbol changed: H2 -> O2"),
-])  # fmt: skip
-def test_a_breach_is_certain_and_named(a: str, b: str, problem: str) -> None:
-    found = doubt(a, b)
-    assert found and found.certain and found.reason == problem and 0.9 < found.confidence <= 1
-
-
-@pytest.mark.parametrize(("a", "b", "problem"), [
     ("All birds sing.", "Some birds sing.", "a word turned into its opposite: all -> some"),
     ("Only A sings.", "A sings.", "'only' is gone"),
     ("What is above the line?", "What is below the line?", "a word turned into its opposite: vertical up -> vertical down"),
@@ -103,6 +114,12 @@ def test_what_a_model_should_look_at_is_doubtful(a: str, b: str, problem: str) -
     ("以下哪一项不属于金属？（　　）", "下列哪项不是金属？____"),
     ("Which of the following is NOT a metal?", "Which of these is not a metal?"),
     ("A body moves with constant speed.", "A body moves with uniform speed."),
+    ("A constant pressure is a constant.", "A constant pressure stays."),
+    ("当x=2时，求x+3", "若x=2，求x+3"),
+    ("A ball falls from 20 m (g = 10).", "Taking g = 10, a ball falls from 20 m."),
+    ("物体下落（g取10 m/s²）", "取g为10 m/s²，物体下落"),
+    ("Find the area of the base.", "Find the base area."),
+    ("首都是哪里？", "首都是哪座城市？"),
 ])  # fmt: skip
 def test_what_only_reads_differently_passes(a: str, b: str) -> None:
     assert reason(a, b) == ""
@@ -119,9 +136,31 @@ LISTED = "Which is prime?\nA. 4\nB. 5\nC. 6"
     ("Which is prime? ____", ""),
     (LISTED + "\n\nClaim: the right answer is C. Is this claim true or false?", ""),
     ("Which of 3 numbers is prime? ____", "a number is new: 3"),
+    ("Answer: B\nWhich is prime?\nA. 4\nB. 5\nC. 6", "the answer is given away: 5"),
 ])  # fmt: skip
 def test_options_listed_in_a_text_are_a_set(b: str, problem: str) -> None:
     assert reason(LISTED, b, "5") == problem
+
+
+@pytest.mark.parametrize(("b", "problem"), [
+    ("Which one is prime?\nA. 5\nB. 6\nC. 4\nAnswer: A", ""),
+    ("Which is prime? A. 4 B. 6 C. 5\nAnswer: C. 5", ""),
+    ("Which is prime?\nA. 5\nB. 6\nC. 4\n【答案】C", "the answer that is given changed: 5 -> 4"),
+    (LISTED, ""),
+    ("Which is prime?\nA. 4\nB. 5\nC. 6\nAnswer: ____", ""),
+])  # fmt: skip
+def test_a_line_with_the_answer_is_no_part_of_the_last_option(b: str, problem: str) -> None:
+    assert reason(f"{LISTED}\nAnswer: B", b) == problem
+
+
+@pytest.mark.parametrize(("before", "after", "certain"), [
+    ("iron", "copper", False), ("a rise", "an increase", False), ("12 cm", "13 cm", True), ("$x^2$", "$x^3$", True),
+])  # fmt: skip
+def test_options_that_a_text_lists_may_be_put_into_other_words(before: str, after: str, certain: bool) -> None:
+    found = doubt(f"Which?\nA. {before}\nB. 4 dm", f"Which?\nA. {after}\nB. 4 dm")
+    assert found and found.certain is certain
+    own = compare(choice(texts=(before, "4 dm")), choice(texts=(after, "4 dm")))
+    assert own and own.certain
 
 
 # samples: the answer moves with the options, and into other forms
@@ -133,7 +172,6 @@ def changed(sample: Sample, **changes: Any) -> Sample:
 
 def problem(before: Sample, after: Sample) -> str:
     found = compare(before, after)
-    assert found is None or found.certain
     return found.reason if found else ""
 
 

@@ -139,7 +139,7 @@ BLANK = Look(
 
 
 @pytest.mark.parametrize(("case", "verdict"), [
-    (Case(choice(), choice(question="How many sides have 2 triangles?")), Verdict("rejected", "recorder:x", "a number is new: 2", 0.97)),
+    (Case(choice(question="How many sides have 3 triangles?"), choice(question="How many sides have 4 triangles?")), Verdict("rejected", "recorder:x", "a number changed: 3 -> 4", 0.97)),
     (Case(choice(), choice()), Verdict("kept", "recorder:x", "", 1.0)),
     (Case(choice(images=("images/a.png",)), choice(images=("images/b.png",)), (BLANK,)), Verdict("rejected", "recorder:x", "the picture is blank", 0.99)),
 ])  # fmt: skip
@@ -148,10 +148,21 @@ def test_what_is_certain_is_not_asked_about(case: Case, verdict: Verdict) -> Non
     assert judge.judge(case) == verdict and client.asked == []
 
 
+DOUBTS = (
+    ("All of them?", "Some of them?"),
+    ("Which is true?", "Which cannot be denied?"),
+    ("The trip takes 2 hours.", "The trip takes 120 minutes."),
+    ("Solve x + 3 = y.", "Solve 3 + x = y."),
+    ("Is a square with 4 sides a rectangle?", "Is a square a rectangle?"),
+    ("Points P and Q lie on it.", "Points M and N lie on it."),
+)
+
+
 def test_a_doubt_is_put_to_the_model() -> None:
     judge, client = recorded(says(True))
-    doubtful = Case(choice(question="All of them?"), choice(question="Some of them?"))
-    assert judge.judge(doubtful).status == "kept" and len(client.asked) == 1
+    for number, (before, after) in enumerate(DOUBTS, 1):
+        verdict = judge.judge(Case(choice(question=before), choice(question=after)))
+        assert verdict.status == "kept" and len(client.asked) == number
 
 
 def test_the_text_judge_sees_question_options_and_answer_before_and_after() -> None:

@@ -85,6 +85,12 @@ def test_overlap_and_what_is_left_out() -> None:
     ("A gas kept in a strong steel cylinder expands.", "A gas expands.", "words were left out"),
     ("理想气体体积加倍。", "一定质量理想气体在绝热容器里缓慢体积加倍。", "words were added"),
     ("Down the well, a stone falls.", "A stone falls down the well.", ""),
+    ("Which gas do plants give off?", "Which gas is given off by plants? Remember the leaves.", "words were added"),
+    ("植物在白天放出什么气体？", "白天植物放出的气体是什么？提示：想想叶子。", "words were added"),
+    ("植物在白天放出什么气体？这与叶子有关。", "白天植物放出的气体是什么？", "words were left out"),
+    ("一架梯子靠在墙上，能到达多高？", "一架梯子靠在墙上，能到达多高？（用勾股定理）", "words were added"),
+    ("求函数的最小值。", "求这个函数的最小值是多少。", ""),
+    ("小车行驶。它行驶了多远？", "小车行驶了多远？", ""),
 ])  # fmt: skip
 def test_the_structure_speaks_against_a_variant(a: str, b: str, reason: str) -> None:
     case = case_of(a, b)

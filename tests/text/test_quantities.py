@@ -42,6 +42,8 @@ def read(text: str) -> list[tuple[str, str]]:
         ("3 square metres, 3 m², 3平方米", [("3", "m^2"), ("3", "m^2"), ("3", "m^2")]),
         ("5 miles, 5 feet, 5 lbs", [("5", "foot"), ("5", "mile"), ("5", "pound")]),
         ("half-life", []),
+        ("当x=2时，第3时刻", [("2", ""), ("3", ORDINAL)]),
+        ("2小时，60千米/时", [("2", "h"), ("60", "km/h")]),
     ],
 )
 def test_numbers_in_figures_and_in_words(text: str, found: list[tuple[str, str]]) -> None:
@@ -56,6 +58,8 @@ def test_values_stand_in_the_place_of_numbers() -> None:
     ("text", "units"),
     [
         ("Give the length in cm.", {"cm"}),
+        ("the time (s), the length ( cm )", {"s", "cm"}),
+        ("falls (g = 10 m/s²); (m is its mass), (g取10)", set()),
         ("How many miles is it? How many apples?", {"mile"}),
         ("它的长是____千米，每秒多少升", {"km", "s", "L"}),
         ("Convert it into minutes", {"min"}),

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text import count_blanks, proper_names, read_formulas, read_quotations, read_symbols, readable_text
+from mmdyn.text import (
+    count_blanks,
+    proper_names,
+    read_formulas,
+    read_quotations,
+    read_symbols,
+    readable_text,
+    without_order,
+)
 
 
 @pytest.mark.parametrize(
@@ -14,6 +22,7 @@ from mmdyn.text import count_blanks, proper_names, read_formulas, read_quotation
         ("Given $f(x)=x^{2}-4x+1$, x > 3", {"f(x)=x^2-4x+1", "3<x"}),
         ("$x<y$, b > a; y>x", {"x<y", "a<b"}),
         ("x = 1, so 1 = x", {"1=x"}),
+        ("a ball (g = 10) at (1, 2), (x+1)(x-1), f(x)", {"10=g", "(1,2)", "(x+1)(x-1)", "f(x)"}),
         ("2H₂ + O₂ → 2H₂O", {"2H2+O2→2H2O"}),
         (r"$y=\sin x$ and $y = \cos x$", {"sinx=y", "cosx=y"}),
         ("the ratio 3:4 at (1, 2)", {"3:4", "(1,2)"}),
@@ -25,6 +34,13 @@ from mmdyn.text import count_blanks, proper_names, read_formulas, read_quotation
 )
 def test_formulas_in_one_form(text: str, found: set[str]) -> None:
     assert read_formulas(readable_text(text)) == found
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ("x+3=y", "3+x=y", True), ("x^2-1=y", "x^2+1=y", False), ("x<y", "y<x", False), ("a-b", "b-a", True),
+])  # fmt: skip
+def test_formulas_without_their_order(one: str, other: str, same: bool) -> None:
+    assert (without_order(one) == without_order(other)) is same
 
 
 @pytest.mark.parametrize(
