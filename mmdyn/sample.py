@@ -63,14 +63,15 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What became of a variant. `kept` and `unjudged` are in the set, the four others in dropped.jsonl.
+    """What became of a variant. `kept` and `unjudged` are in the set, the five others in dropped.jsonl.
 
+    `rejected`: rules are certain, or a model says so; `doubtful`: rules doubt it, and no model was there to be asked.
     `distance`: 1 - the cosine of the embeddings of the parent's words and the variant's, where the judge embeds them.
     `legibility`: of the lines of print in the parent's pictures, the share that is read alike in the variant's, where
     the judge reads them.
     """
 
-    status: Literal["kept", "unjudged", "unchanged", "not_applicable", "rejected", "failed"]
+    status: Literal["kept", "unjudged", "unchanged", "not_applicable", "rejected", "doubtful", "failed"]
     by: str = ""
     reason: str = ""
     confidence: float | None = None

@@ -24,6 +24,8 @@ from perturb.services import Services
 from perturb.strength import strength
 
 UNJUDGED = Verdict("unjudged")
+REFUSED = ("rejected", "doubtful")
+"""What a judge may say of a variant that is not kept."""
 
 _Shown = tuple[object, ...]
 
@@ -90,15 +92,15 @@ class VariantMaker:
         self._services.close()
 
     def _attempts(self, first: _Attempt, attempts: int, kept: dict[_Shown, int]) -> Iterator[Outcome]:
-        """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is
-        told, and a rejected one that another followed is `redrawn`."""
+        """A draw's attempts, until one is neither refused by the judge nor like an earlier draw; of the latter only the
+        last is told, and a refused one that another followed is `redrawn`."""
         for number in range(attempts):
             made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)) if number else first, kept)
             status = made.dropped.status if made.dropped else ""
-            if status not in ("rejected", "unchanged") or number + 1 == attempts:
+            if status not in (*REFUSED, "unchanged") or number + 1 == attempts:
                 yield made
                 return
-            if made.dropped and status == "rejected":
+            if made.dropped and status in REFUSED:
                 yield Outcome(dropped=replace(made.dropped, status="redrawn"))
 
     def _outcome(self, attempt: _Attempt, kept: dict[_Shown, int]) -> Outcome:
@@ -118,8 +120,8 @@ class VariantMaker:
                 new = {ref: refs[ref] for ref in refs if ref in changed}
                 verdict = self._verdict(attempt, made, (item, clean), new)
                 made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
-                if verdict.status == "rejected":
-                    raise _NotKept("rejected", verdict.reason)
+                if verdict.status in REFUSED:
+                    raise _NotKept(verdict.status, verdict.reason)
                 if not self._recipe.design:  # whose chains share draws, so that none may be drawn again for one of them
                     kept[_shown(made)] = trail.draw
                 return Outcome(made)

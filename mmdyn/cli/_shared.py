@@ -147,7 +147,7 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
         parts = [f"{chain.made} {made}"]
         parts += [
             f"{chain.outcomes[status]} {status.replace('_', ' ')}"
-            for status in ("unchanged", "not_applicable", "redrawn", "rejected", "failed")
+            for status in ("unchanged", "not_applicable", "redrawn", "rejected", "doubtful", "failed")
             if chain.outcomes[status]
         ]
         click.echo(printable(f"{name}: {', '.join(parts)}"), err=True)

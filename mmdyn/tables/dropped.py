@@ -12,7 +12,7 @@ from mmdyn.stats import Ints
 from mmdyn.tables.keys import Key
 from mmdyn.work import RunFolder
 
-REASONS = {"not_applicable": "not_applicable", "unchanged": "not_applicable", "rejected": "rejected"}
+REASONS = {"unchanged": "not_applicable"} | {name: name for name in ("not_applicable", "rejected", "doubtful")}
 """What rows call the reasons that a set's dropped.jsonl has. All other variants that are lacking failed."""
 
 

@@ -22,10 +22,11 @@ COUNTS = {
     "left_out": "left out",
     "not_applicable": "not applicable",
     "rejected": "refused by judge",
+    "doubtful": "doubtful, not judged",
     "variants_left_out": "variants failed",
 }
 OF_SCORES = ("truncated", "unparsed", "refused")
-OF_CONTRASTS = ("not_applicable", "rejected", "variants_left_out")
+OF_CONTRASTS = ("not_applicable", "rejected", "doubtful", "variants_left_out")
 """Counts that stand beside scores, and beside contrasts, alone."""
 
 HEADS = {
@@ -163,7 +164,7 @@ def _count(part: TablePart, line: Mapping[str, Row], name: str) -> int:
     """A count of a line's leading number; over the values of a factor that of their total, or their sum."""
     if part.across in ("", "quantity"):
         row = _leading(line)
-        told = row.not_applicable + row.rejected if name == "variants_left_out" else 0
+        told = row.not_applicable + row.rejected + row.doubtful if name == "variants_left_out" else 0
         return max(int(getattr(row, name)) - told, 0)
     rows = [line[TOTAL]] if TOTAL in line else [row for value, row in line.items() if value != MACRO]
     return sum(int(getattr(row, name)) for row in rows)

@@ -42,7 +42,7 @@ def judge_rows(block: Block, part: MeaningJudges) -> Iterator[Numbered]:
     """What became of the variants of each dynamic set, and how well its judge rejects changed questions on each file of
     labelled pairs. Sets are looked for in their folders, calibrations in this user's cache.
 
-    redrawn: attempts that the judge rejected and another one followed. Calibrations are never pooled, as a pair may
+    redrawn: attempts that the judge refused and another one followed. Calibrations are never pooled, as a pair may
     stand in several files; n counts the pairs of a share, and on `failed` ones the judge gave no verdict.
     """
     for name, run in block.columns.runs.items():
@@ -81,7 +81,7 @@ def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator
             note = str(error)
     rules = RULES_MEASURED if _is_by_rules(label) else ""
     here = block._replace(front=block.front | ({"judge": who} if who else {}))
-    for outcome in ("kept", "rejected", "redrawn", "unjudged"):
+    for outcome in ("kept", "rejected", "doubtful", "redrawn", "unjudged"):
         said = "; ".join(filter(None, (note, rules))) if outcome == "kept" else ""
         yield here.row((), (), outcome, manifest.counts.get(outcome, 0), unit="count", note=said)
     for one in found:

@@ -27,7 +27,8 @@ class Row(Struct, frozen=True, kw_only=True):
     quantity: what `value` is: the measure, a side of a difference, `difference`, `slope`, … factors: of what records;
         TOTAL stands for all values of a factor, MACRO for the mean of its values' means. n: parents (pairs where it is
         of pairs). left_out: parents asked and not counted or paired; variants_left_out: variants that pairs
-        lack, of these `not_applicable` ones and ones `rejected` by a judge; the others failed, or were not asked.
+        lack, of these `not_applicable` ones, ones `rejected` by a judge and ones that rules found `doubtful`, with no
+        model to judge them; the others failed, or were not asked.
     answers, unparsed, refused, truncated, failed, unscored, needs_judge: count records.
     p: of the test that a difference is 0, or that all are equal; p_adjusted: by Holm's method over its family. judged:
         where answers wait for a judge, between what the value lies once all are judged; interval and p hold whatever
@@ -47,6 +48,7 @@ class Row(Struct, frozen=True, kw_only=True):
     variants_left_out: int = 0
     not_applicable: int = 0
     rejected: int = 0
+    doubtful: int = 0
     answers: int = 0
     unparsed: int = 0
     refused: int = 0

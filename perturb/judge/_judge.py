@@ -54,6 +54,10 @@ class Doubt(Struct, frozen=True):
     certain: bool
     confidence: float
 
+    def unasked(self, by: str) -> Verdict:
+        """The verdict of a judge that can ask no model about it."""
+        return Verdict("rejected" if self.certain else "doubtful", by, self.reason, round(self.confidence, 4))
+
 
 def gravest(doubts: Iterable[Doubt]) -> Doubt | None:
     """The first doubt that is certain, else the first one; None where there is none. Later ones are not looked for."""
@@ -69,7 +73,7 @@ class VariantJudge(OpenedTool, Protocol):
     """Says whether a variant still asks the same and has the same answer. Used from several threads at a time."""
 
     def judge(self, case: Case) -> Verdict:
-        """A verdict of status `kept` or `rejected`, with reason and confidence. Raises ValueError where none could be
+        """A verdict of status `kept`, `rejected` or `doubtful`, with reason and confidence. Raises ValueError where none could be
         had."""
 
 

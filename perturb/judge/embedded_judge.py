@@ -94,4 +94,4 @@ class EmbeddedJudge(VariantJudge):
         return Verdict("kept", self.label, f"cosine {cosine:.2f}", round(sure, 4), round(1 - cosine, 4))
 
     def _rejected(self, doubt: Doubt) -> Verdict:
-        return Verdict("rejected", self.label, doubt.reason, round(doubt.confidence, 4))
+        return doubt.unasked(self.label)

@@ -72,7 +72,7 @@ class ModelJudge(VariantJudge):
         if not (doubt and doubt.certain):
             doubt = check_case(case, self._ocr)
         if doubt and doubt.certain:
-            return Verdict("rejected", self.label, doubt.reason, doubt.confidence)
+            return doubt.unasked(self.label)
         verdict = Verdict("kept", self.label, "", 1.0)
         for parts in self._questions(case):
             found = self._decide(Message("user", parts), case.before.language)

@@ -61,7 +61,7 @@ class NliJudge(VariantJudge):
         long."""
         a, b = invariants.take_apart(case.before, case.after, case.looks)
         if doubt := invariants.compare_asked(a, b) or check_case(case, self._ocr):
-            return Verdict("rejected", self.label, doubt.reason, doubt.confidence)
+            return doubt.unasked(self.label)
         return unseen(self._by_entailment(a.stem, b.stem), case, self._ocr)
 
     def close(self) -> None:

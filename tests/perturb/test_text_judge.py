@@ -108,7 +108,7 @@ def test_it_says_why_and_how_sure_it_is() -> None:
     assert kept.distance is not None and kept.reason == f"cosine {1 - kept.distance:.2f}"
     assert kept.confidence and 0.8 < kept.confidence < 1
     far = minilm().judge(case_of("A chef slices an onion with a knife.", "A pirate slices a rope with a knife."))
-    assert far.status == "rejected" and far.reason.startswith("the meaning is not near enough: cosine 0.")
+    assert far.status == "doubtful" and far.reason.startswith("the meaning is not near enough: cosine 0.")
     assert far.confidence and 0.5 < far.confidence < 1
     sure = minilm().judge(case_of("Find 12.", "Find 13."))
     assert (sure.status, sure.reason, sure.confidence) == ("rejected", "a number changed: 12 -> 13", 0.97)
@@ -181,7 +181,7 @@ def pairs(name: str) -> list[dict[str, Any]]:
 
 def rejected(name: str, judge: EmbeddedJudge) -> list[dict[str, Any]]:
     return [
-        row for row in pairs(name) if judge.judge(case_of(row["a"], row["b"], row.get("answer"))).status == "rejected"
+        row for row in pairs(name) if judge.judge(case_of(row["a"], row["b"], row.get("answer"))).status != "kept"
     ]
 
 
@@ -216,7 +216,7 @@ def test_swapped_roles_in_public_pairs(language: str, least: float, precision: f
         pytest.skip("the public data are not beside the checkout")
     rows = [json.loads(line) for line in (DATA / "dev" / "pawsx_dev.jsonl").read_text("utf-8").splitlines()]
     said = Counter(
-        (row["label"] == 0, rules().judge(case_of(row["sentence1"], row["sentence2"])).status == "rejected")
+        (row["label"] == 0, rules().judge(case_of(row["sentence1"], row["sentence2"])).status != "kept")
         for row in rows
         if row["lang"] == language
     )
@@ -229,4 +229,4 @@ def test_a_note_on_the_form_of_the_answer_goes_with_the_form() -> None:
     after = choice(question="Find the mean of the masses.", texts=("10", "12", "14"), answer="B")
     assert rules().judge(Case(before, after)).status == "kept"
     other = choice(question="Find the mean of the heights.", texts=("10", "12", "14"), answer="B")
-    assert rules().judge(Case(before, other)).status == "rejected"
+    assert rules().judge(Case(before, other)).status == "doubtful"

@@ -48,7 +48,7 @@ def outcomes(found: Report) -> dict[str, Row]:
 
 
 def counts_of(row: dict[str, Row]) -> list[float | None]:
-    return [row[name].value for name in ("kept", "rejected", "redrawn", "unjudged")]
+    return [row[name].value for name in ("kept", "rejected", "doubtful", "redrawn", "unjudged")]
 
 
 def measured(file: str, labels: str, identity: Any = IDENTITY) -> Calibration:
@@ -63,9 +63,9 @@ def test_who_judged_how_many_and_that_it_was_never_calibrated(tmp_path: Path) ->
     found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
     (row,) = lines_of(found, "meaningjudges")
     who = f"someone {judge_id(IDENTITY)}"
-    assert row["kept"].factors == {"set": "exam-dynamic", "judge": who} and counts_of(row) == [3, 1, 1, 0]
+    assert row["kept"].factors == {"set": "exam-dynamic", "judge": who} and counts_of(row) == [3, 1, 0, 1, 0]
     text = " ".join(printed(found))
-    assert f"exam-dynamic {who} 3 1 1 0" in text
+    assert f"exam-dynamic {who} 3 1 0 1 0" in text
     assert (
         f"exam-dynamic, {who}: the judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and"
         " run `mmdyn judge --calibrate LABELLED` with the --judge and --votes that the set was made with" in text
@@ -86,8 +86,7 @@ def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
     assert recall.method == "Agresti-Coull over questions"
     assert sheet["recall"].method == "Wilson, labels taken as independent", "measured by an older program"
     lines = printed(tabulate([RunFolder(tmp_path / "run")], [MeaningJudges()]))
-    assert any("texts.jsonl - - - - 67 [10, 90]" in line for line in lines)
-    assert any("texts.jsonl 75 [50, 88] 30 2" in line for line in lines)
+    assert any("texts.jsonl 67 [10, 90] 75 [50, 88] 30 2" in line for line in lines)
     assert "n counts labelled pairs, of recall where that is told" in " ".join(lines)
     assert not any("never calibrated" in line or "other.jsonl" in line for line in lines)
 
@@ -104,6 +103,7 @@ def test_json_and_csv_have_the_same(tmp_path: Path) -> None:
     assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "meaningjudges")] == [
         [who, "", "kept", "3", "0", ""],
         [who, "", "rejected", "1", "0", ""],
+        [who, "", "doubtful", "0", "0", ""],
         [who, "", "redrawn", "1", "0", ""],
         [who, "", "unjudged", "0", "0", ""],
         [who, file, "recall", "0.666667", "30", "0.1"],
@@ -118,10 +118,10 @@ def test_equal_runs_give_equal_bytes_wherever_they_lie(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("made", "judge", "counts", "note"), [
-    ({"verdict": Verdict("unjudged"), "dropped": 0}, None, [0, 0, 0, 3], "nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same"),
-    ({"judge": IDENTITY, "kept": 0}, f"someone {judge_id(IDENTITY)}", [0, 1, 1, 0], "the judge was never calibrated"),
-    ({"judge": IDENTITY, "kept": 0, "dropped": 0}, None, [0, 0, 0, 0], "no variant came out"),
-    ({"command": "mmdyn data sample"}, "someone", [3, 1, 1, 0], "a set that `mmdyn data sample` made does not say which judge that was"),
+    ({"verdict": Verdict("unjudged"), "dropped": 0}, None, [0, 0, 0, 0, 3], "nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same"),
+    ({"judge": IDENTITY, "kept": 0}, f"someone {judge_id(IDENTITY)}", [0, 1, 0, 1, 0], "the judge was never calibrated"),
+    ({"judge": IDENTITY, "kept": 0, "dropped": 0}, None, [0, 0, 0, 0, 0], "no variant came out"),
+    ({"command": "mmdyn data sample"}, "someone", [3, 1, 0, 1, 0], "a set that `mmdyn data sample` made does not say which judge that was"),
 ])  # fmt: skip
 def test_as_much_is_said_as_the_set_says(tmp_path: Path, made: Any, judge: Any, counts: Any, note: str) -> None:
     """Nobody judged it; its judge kept nothing, and is named by what it rejected; nothing came out; it is a sample of a
