@@ -1,6 +1,6 @@
-"""How well the embedded judge tells changed meanings from kept ones, on public pairs. Prints tables.
+"""How well the embedded judge tells changed meanings from kept ones, on public pairs. Prints a table.
 
-    python bench/judging.py DATA [--model FOLDER_OR_NAME] [--languages en]
+    python bench/judging.py DATA
 
 DATA holds `meaning-change` (PAWS-X, STS-B) and `dynamath`. Positive is a pair whose meaning changed: label 0 in PAWS-X,
 a score of 2 or less in STS-B (4 or more: same; between: left out), and two programmatic variants of one DynaMath
@@ -22,10 +22,7 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
 
-import numpy as np
-
 from mmdyn.keys import digest
-from mmdyn.models import Embedder
 from mmdyn.sample import Sample
 from mmdyn.stats import Share
 from perturb import Case, case_of, measure
@@ -33,8 +30,6 @@ from perturb.judge.embedded_judge import EmbeddedJudge
 
 SAME, CHANGED = 4.0, 2.0
 """STS-B's scores, of 5, from which on two sentences count as the same, and up to which as different."""
-
-THRESHOLDS = tuple(step / 100 for step in range(40, 100, 5))
 
 
 class Pair(NamedTuple):
@@ -78,25 +73,6 @@ def table(judge: EmbeddedJudge, sets: list[tuple[str, list[Pair]]]) -> None:
         print(f"| {name} | {right:.3f} | {shares} | {len(judged) / seconds:,.0f} |")
 
 
-def cosines(model: Embedder, pairs: list[Pair]) -> np.ndarray:
-    """The cosine of each pair's questions."""
-    texts = [text for pair in pairs for text in (pair.case.before.question, pair.case.after.question)]
-    vectors = model.encode(texts)
-    return (vectors[::2] * vectors[1::2]).sum(axis=1)
-
-
-def cosine_alone(model: Embedder, name: str, pairs: list[Pair]) -> None:
-    """What the cosine alone tells: the threshold that is best on the first half, and its accuracy on the second."""
-    near, keep = cosines(model, pairs), np.array([pair.keep for pair in pairs])
-    held_out = np.array([pair.held_out for pair in pairs])
-
-    def accuracy(least: float, half: np.ndarray) -> float:
-        return float(((near >= least) == keep)[half].mean())
-
-    best = max(THRESHOLDS, key=lambda least: accuracy(least, ~held_out))
-    print(f"| {name} | {best:.2f} | {accuracy(best, ~held_out):.3f} | {accuracy(best, held_out):.3f} |")
-
-
 def _pair(row: dict, keep: bool) -> Pair:
     a, b = row["sentence1"], row["sentence2"]
     return Pair(case_of(a, b), keep, bool(int(digest([a, b]), 16) % 2))
@@ -116,24 +92,11 @@ def _spell(share: Share | None) -> str:
 
 
 def main() -> None:
-    """Print every table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--model", help="a model of sentence-transformers; without it the rules alone are measured")
-    parser.add_argument("--languages", default="en,zh", help="the languages that it knows")
     options = parser.parse_args()
-    sets = list(pairs_of(options.data))
-    print("\n## embedded:none\n")
-    table(EmbeddedJudge("embedded:none"), sets)
-    if options.model:
-        print("\n## with a model\n")
-        table(EmbeddedJudge(f"embedded:{options.model},languages={options.languages}"), sets)
-        print(
-            "\n## the cosine alone\n\n| pairs | threshold | accuracy, first half | accuracy, second half"
-            " |\n|---|---|---|---|"
-        )
-        for name, pairs in sets[:4]:
-            cosine_alone(Embedder(options.model, keep=0), name, pairs)
+    table(EmbeddedJudge(), list(pairs_of(options.data)))
 
 
 if __name__ == "__main__":

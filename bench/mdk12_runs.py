@@ -52,7 +52,7 @@ def make_runs(folder: Path) -> None:
     """Both papers' runs, in a new folder."""
     mini = convert(write_mdk12(folder / "MDK12-Mini", 2), folder / "mini", benchmark="mdk12", name="mdk12")
     full = convert(write_mdk12(folder / "MDK12-Full", 6), folder / "full", benchmark="mdk12", name="mdk12_full")
-    made = perturb(mini, folder / "made", ops="mdk12", take=TAKE, seed=1, judge="embedded:none", quiet=True)
+    made = perturb(mini, folder / "made", ops="mdk12", take=TAKE, seed=1, judge="embedded", quiet=True)
     (folder / "models.csv").write_text(MODELS, encoding="utf-8")
     with StandIns([mini, SampleSet(made.folder), full], PORTS[0]) as server:
         judge = f"openai:judge,base_url={server.url}"

@@ -29,12 +29,7 @@ def main(data: Path, folder: Path) -> None:
             source = data / name.replace("_", "-")
             standard = convert(source, folder / "sets" / name, benchmark=name, name=name, skip_bad=True)
             made = perturb(
-                standard,
-                folder / "sets" / f"{name}-dynamic",
-                ops=CHAINS,
-                limit=count,
-                judge="embedded:none",
-                quiet=True,
+                standard, folder / "sets" / f"{name}-dynamic", ops=CHAINS, limit=count, judge="embedded", quiet=True
             )
             models = [StandIn("fable-7b", [standard, made], 0.72, 0.5), StandIn("saga-72b", [standard, made], 0.9, 0.2)]
             modes = "standard,dynamic,kprag" if name == "we_math" else "standard,dynamic"

@@ -66,7 +66,6 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     """What became of a variant. `kept` and `unjudged` are in the set, the five others in dropped.jsonl.
 
     `rejected`: rules are certain, or a model says so; `doubtful`: rules doubt it, and no model was there to be asked.
-    `distance`: 1 - the cosine of the embeddings of the parent's words and the variant's, where the judge embeds them.
     `legibility`: of the lines of print in the parent's pictures, the share that is read alike in the variant's, where
     the judge reads them.
     """
@@ -75,7 +74,6 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     by: str = ""
     reason: str = ""
     confidence: float | None = None
-    distance: float | None = None
     legibility: float | None = None
 
     def __post_init__(self) -> None:

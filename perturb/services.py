@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 STYLERS = (EMBEDDED, "flux", "klein")
 
-_NO_MODEL_JUDGE = re.compile(rf"({EMBEDDED}|{NLI})(?:[:,].*)?", re.DOTALL)
-
 
 class Styler(OpenedTool, Protocol):
     """Paints pictures in another style without changing what they show. Used from several threads at a time."""
@@ -127,19 +125,25 @@ def open_rewriter(name: str, concurrency: int, out: Path | None = None) -> Rewri
 
 
 def open_judge(name: str, votes: int = 1, concurrency: int = 32, out: Path | None = None) -> VariantJudge:
-    """`embedded` or `nli`, with a model and options where they follow, or any MODEL, which is asked `concurrency` times
-    at once.
+    """`embedded`, `nli` with a model and options where they follow, or any MODEL, which is asked `concurrency` times at
+    once.
 
     Raises UserError: no such checkpoint, backend or option, an even number of votes, or several of a judge that says
     the same each time.
     """
-    if found := _NO_MODEL_JUDGE.fullmatch(name.strip()):
-        from perturb.judge.embedded_judge import EmbeddedJudge
+    kind = _head(name)
+    if kind in (EMBEDDED, NLI) and votes != 1:
+        raise UserError(f"the {kind} judge says the same each time it is asked: leave the votes out")
+    if kind == NLI:
         from perturb.judge.nli_judge import NliJudge
 
-        if votes != 1:
-            raise UserError(f"the {found[1]} judge says the same each time it is asked: leave the votes out")
-        return (EmbeddedJudge if found[1] == EMBEDDED else NliJudge)(name.strip())
+        return NliJudge(name.strip())
+    if kind == EMBEDDED:
+        if name.strip() != EMBEDDED:
+            raise UserError(f"the embedded judge takes no model and no options: write embedded in place of {name!r}")
+        from perturb.judge.embedded_judge import EmbeddedJudge
+
+        return EmbeddedJudge()
     _refuse_misspelt("judge", name)
     from mmdyn.models import SyncModelClient
     from perturb.judge.model_judge import ModelJudge
@@ -186,7 +190,12 @@ def _styler_named(text: str) -> str:
 def _refuse_misspelt(kind: str, name: str) -> None:
     """Raises UserError where the name of a rewriter or judge is nearly `embedded` and no backend of models is called
     so."""
-    head = re.split("[:,]", name, maxsplit=1)[0].strip()
+    head = _head(name)
     hint = did_you_mean(head, [EMBEDDED])
     if hint and head != EMBEDDED and head not in plugins.names("models"):
         raise UserError(f"there is no {kind} {head!r}{hint}: use {EMBEDDED}, or a MODEL such as openai:NAME")
+
+
+def _head(name: str) -> str:
+    """The backend that a name begins with."""
+    return re.split("[:,]", name, maxsplit=1)[0].strip()

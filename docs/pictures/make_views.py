@@ -61,7 +61,7 @@ def main() -> None:
 def make_views(folder: Path) -> RunFolder:
     """The demo's questions, five chains of variants, and two models with knowledge beside the questions and a judge."""
     standard = make_demo(folder / "demo")
-    made = perturb(standard, folder / "dynamic", ops=CHAINS, seed=1, judge="embedded:none", quiet=True)
+    made = perturb(standard, folder / "dynamic", ops=CHAINS, seed=1, judge="embedded", quiet=True)
     models = [StandIn("fable-7b", [standard, made], 0.72, 0.6), StandIn("saga-72b", [standard, made], 0.92, 0.3)]
     with FakeServer(reply="hashed") as server:
         judge = f"openai:judge,base_url={server.url}"

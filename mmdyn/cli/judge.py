@@ -41,8 +41,7 @@ def command(
     With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set,
     parent_set, id, attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
     \f
-    name: Who judges: embedded, embedded:FOLDER (a sentence-embedding model), embedded:none (rules alone), nli:FOLDER (a
-        cross-encoder of natural language inference), or a MODEL.
+    name: Who judges: embedded (rules), nli:FOLDER (a cross-encoder of natural language inference), or a MODEL.
     votes: Asks of a model; odd.
     concurrency: Requests in flight.
     calibrate: FILE is labelled: measure the judge, and keep the result for reports.

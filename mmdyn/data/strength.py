@@ -33,15 +33,13 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
     the chain's `role` in its set.
 
     tokens: the share of tokens that changed. ssim: of the variants whose pictures changed, None where none has such.
-    distance: of the embeddings of those that were embedded, None where none was. legibility: the share of lines of
-    print that are read alike, of those whose pictures were read, None where none was. unseen: the mean share of frames
-    that cannot be told from the picture, None where none was laid.
+    legibility: the share of lines of print that are read alike, of those whose pictures were read, None where none was.
+    unseen: the mean share of frames that cannot be told from the picture, None where none was laid.
     """
 
     n: int
     tokens: float
     ssim: float | None = None
-    distance: float | None = None
     legibility: float | None = None
     role: Role = "treatment"
     unseen: float | None = None
@@ -53,8 +51,7 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
         return self.role != "null" and self.tokens < WEAK and (self.ssim is None or self.ssim >= ALIKE)
 
     def __str__(self) -> str:
-        measures = {"SSIM of pictures": self.ssim, "distance of embeddings": self.distance}
-        measures |= {"legibility": self.legibility, "unseen frames": self.unseen}
+        measures = {"SSIM of pictures": self.ssim, "legibility": self.legibility, "unseen frames": self.unseen}
         said = [f"{name} {measure:.2f}" for name, measure in measures.items() if measure is not None]
         return ", ".join([f"{100 * self.tokens:.1f} % of the tokens changed", *said])
 
@@ -69,9 +66,9 @@ class StrengthTally:
         """Count a variant, if it was measured."""
         if variant.strength is None:
             return
-        found = self._found.setdefault(variant.chain, tuple(array("d") for _ in range(5)))
+        found = self._found.setdefault(variant.chain, tuple(array("d") for _ in range(4)))
         far, verdict = variant.strength, variant.verdict
-        measures = (far.tokens, far.ssim, verdict.distance, verdict.legibility, far.unseen)
+        measures = (far.tokens, far.ssim, verdict.legibility, far.unseen)
         for values, measure in zip(found, measures, strict=True):
             if measure is not None:
                 values.append(measure)
@@ -83,12 +80,11 @@ class StrengthTally:
                 len(tokens),
                 round(median(tokens), 4),
                 _median(ssim),
-                _median(distance),
                 _median(legibility),
                 roles.get(chain, "treatment"),
                 round(fmean(unseen), 4) if unseen else None,
             )
-            for chain, (tokens, ssim, distance, legibility, unseen) in self._found.items()
+            for chain, (tokens, ssim, legibility, unseen) in self._found.items()
         }
 
 

@@ -69,8 +69,8 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     seed: Another seed draws other variants, and other distractors.
     rewriter: With --ops: who substitutes, paraphrases and converts: embedded rules, or a MODEL.
     style_backend: With --ops: who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.
-    variant_judge: With --ops: who throws out variants whose meaning changed: embedded (embedded:none: its rules
-        alone), nli:FOLDER, or a MODEL. [default: nobody]
+    variant_judge: With --ops: who throws out variants whose meaning changed: embedded rules, nli:FOLDER, or a
+        MODEL. [default: nobody]
     take: With --ops: variants of so many samples alone, such as difficulty=easy:695,medium:818,hard:1124; the seed says
         which. [default: of all]
     epochs: Ask everything so many times.

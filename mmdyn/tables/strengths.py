@@ -16,10 +16,7 @@ def strength_rows(block: Block, part: Strengths) -> Iterator[Numbered]:
         for entry in run.config.sets:
             for chain, far in entry.strength.items():
                 front = ({"run": name} if name else {}) | {"set": entry.name, "chain": chain}
-                medians = {
-                    "tokens": far.tokens, "ssim": far.ssim, "distance": far.distance, "legibility": far.legibility,
-                    "unseen": far.unseen,
-                }  # fmt: skip
+                medians = {"tokens": far.tokens, "ssim": far.ssim, "legibility": far.legibility, "unseen": far.unseen}
                 for quantity, median in medians.items():
                     if median is not None:
                         unit, note = "share" if quantity == "tokens" else "", WEAKNESS if far.weak else ""

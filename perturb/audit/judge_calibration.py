@@ -103,9 +103,7 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict, st
     cases = list(judged)
     if not cases:
         raise UserError("there is no labelled pair: give a file of lines with a label")
-    told = [
-        (not keep, verdict.status != "kept", about) for keep, verdict, about in cases if verdict.status != "failed"
-    ]
+    told = [(not keep, verdict.status != "kept", about) for keep, verdict, about in cases if verdict.status != "failed"]
     changed, caught = (np.array([case[side] for case in told], dtype=np.bool_) for side in (0, 1))
     names, asked = np.unique([case[2] for case in told], return_inverse=True)
     hits = (changed, caught), (caught, changed), (~caught, ~changed)

@@ -73,8 +73,8 @@ class VariantJudge(OpenedTool, Protocol):
     """Says whether a variant still asks the same and has the same answer. Used from several threads at a time."""
 
     def judge(self, case: Case) -> Verdict:
-        """A verdict of status `kept`, `rejected` or `doubtful`, with reason and confidence. Raises ValueError where none could be
-        had."""
+        """A verdict of status `kept`, `rejected` or `doubtful`, with reason and confidence. Raises ValueError where
+        none could be had."""
 
 
 def case_of(a: str, b: str, answer: Json = None) -> Case:

@@ -392,7 +392,7 @@ def test_the_ready_run_asks_its_three_modes_of_a_set_in_the_papers_form(tmp_path
     standard = convert(given, tmp_path / "mini", benchmark="mdk12", name="mdk12")
     assert {len([sample for sample in standard if sample.fields["difficulty"] == level]) for level in LEVELS} == {12}
     take = "difficulty=easy:2,medium:2,hard:3"
-    changed = perturb(standard, tmp_path / "made", ops="mdk12", seed=1, take=take, judge="embedded:none", quiet=True)
+    changed = perturb(standard, tmp_path / "made", ops="mdk12", seed=1, take=take, judge="embedded", quiet=True)
     configured = ROOT / "configs" / "mdk12.yaml"
     with StandIns([standard, SampleSet(changed.folder)]) as server:
         model = f"openai:fable-7b,base_url={server.url},max_tokens=2048"

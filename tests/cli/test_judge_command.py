@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -36,16 +35,16 @@ def scripted(tmp_path: Path, *lines: dict[str, str]) -> str:
 
 
 def test_lines_come_out_in_their_order_with_their_own_keys(tmp_path: Path) -> None:
-    status, out, errors = run(tmp_path, [SAME, CHANGED], "--judge", "embedded:none")
+    status, out, errors = run(tmp_path, [SAME, CHANGED], "--judge", "embedded")
     assert (status, errors) == (0, "")
     assert out == [
-        {**SAME, "same": True, "confidence": 0.75, "reason": "", "by": "embedded:none"},
-        {**CHANGED, "same": False, "confidence": 0.97, "reason": "a number changed: 12 -> 21", "by": "embedded:none"},
+        {**SAME, "same": True, "confidence": 0.75, "reason": "", "by": "embedded"},
+        {**CHANGED, "same": False, "confidence": 0.97, "reason": "a number changed: 12 -> 21", "by": "embedded"},
     ]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
-    status, out, errors = run(tmp_path, b"\xef\xbb\xbf" + json.dumps(SAME).encode(), "--judge", "embedded:none")
+    status, out, errors = run(tmp_path, b"\xef\xbb\xbf" + json.dumps(SAME).encode(), "--judge", "embedded")
     assert (status, len(out), errors) == (0, 1, "")
 
 
@@ -78,17 +77,8 @@ def test_a_model_is_asked_by_many_at_a_time_and_a_pair_without_a_verdict_is_told
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, data: bytes, problem: str) -> None:
-    status, _, errors = run(tmp_path, data, "--judge", "embedded:none")
+    status, _, errors = run(tmp_path, data, "--judge", "embedded")
     assert status == 2 and problem in errors and errors.count("\n") == 1
-
-
-def test_the_default_model_that_is_not_there_is_told_before_anything_is_judged(tmp_path: Path) -> None:
-    (tmp_path / "pairs.jsonl").write_text(json.dumps(CHANGED))
-    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
-    done = subprocess.run([*MMDYN, "judge", "pairs.jsonl"], cwd=tmp_path, env=offline, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("mmdyn: the embedding model sentence-transformers/")
-    assert done.stderr.endswith("give a folder that holds it, or connect to the hub\n") and done.stderr.count("\n") == 1
 
 
 def test_options_that_do_not_go_together(tmp_path: Path) -> None:
@@ -96,7 +86,7 @@ def test_options_that_do_not_go_together(tmp_path: Path) -> None:
     assert status == 2 and "--json goes with --calibrate" in errors
     status, _, errors = run(tmp_path, [SAME], "--style-backend", "klein")
     assert status == 2 and "--set, --parent and --style-backend go with --calibrate" in errors
-    status, _, errors = run(tmp_path, [SAME], "--judge", "embedded:none", "--votes", "3")
+    status, _, errors = run(tmp_path, [SAME], "--judge", "embedded", "--votes", "3")
     assert status == 2 and "leave the votes out" in errors
 
 
@@ -104,12 +94,10 @@ LABELLED = [{**SAME, "label": "keep"}, {**CHANGED, "label": "reject"}, {**SAME, 
 
 
 def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Path) -> None:
-    status, out, errors = run(tmp_path, LABELLED, "--calibrate", "--judge", "embedded:none")
+    status, out, errors = run(tmp_path, LABELLED, "--calibrate", "--judge", "embedded")
     assert (status, out) == (0, [])
     told = errors.splitlines()
-    assert re.fullmatch(
-        r"embedded:none \(\w{8}\) on 3 labelled pairs about 2 questions of pairs\.jsonl \(\w{8}\)", told[0]
-    )
+    assert re.fullmatch(r"embedded \(\w{8}\) on 3 labelled pairs about 2 questions of pairs\.jsonl \(\w{8}\)", told[0])
     assert told[1].split()[:6] == ["agreement", "66.7%", "[0.0%,", "100.0%]", "n", "="]
     assert told[2].split()[:6] == ["precision", "100.0%", "[0.0%,", "100.0%]", "n", "="]
     assert told[3].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
@@ -123,7 +111,7 @@ def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Pat
 
 
 def test_a_calibration_replaces_one_on_the_same_labels_and_no_other(tmp_path: Path) -> None:
-    calibrate = ("--calibrate", "--judge", "embedded:none")
+    calibrate = ("--calibrate", "--judge", "embedded")
     _, _, first = run(tmp_path, LABELLED, *calibrate)
     _, _, other = run(tmp_path, LABELLED[:2], *calibrate)
     _, _, again = run(tmp_path, LABELLED, *calibrate)
@@ -138,21 +126,21 @@ def test_a_calibration_replaces_one_on_the_same_labels_and_no_other(tmp_path: Pa
 
 
 def test_a_calibration_as_json(tmp_path: Path) -> None:
-    status, (out,), errors = run(tmp_path, LABELLED, "--calibrate", "--json", "--judge", "embedded:none")
+    status, (out,), errors = run(tmp_path, LABELLED, "--calibrate", "--json", "--judge", "embedded")
     assert status == 0 and errors.startswith("kept for reports: ") and errors.count("\n") == 1
-    assert (out["judge"], out["n"], out["failed"]) == ("embedded:none", 3, 0)
+    assert (out["judge"], out["n"], out["failed"]) == ("embedded", 3, 0)
     assert out["recall"] == out["sensitivity"] == {"value": 0.5, "low": 0, "high": 1, "n": 2, "effective": pytest.approx(0.5101, abs=1e-4)}  # fmt: skip
     assert out["specificity"]["n"] == out["precision"]["n"] == 1
     assert out["agreement"]["value"] == pytest.approx(2 / 3) and out["agreement"]["n"] == 3
     assert out["kappa"] == pytest.approx(0.4) and out["kappa_ci95"] is None and out["questions"] == 2
-    assert out["identity"]["model"] == "none"
+    assert set(out["identity"]) == {"rules", "pictures"}
     assert out["file"] == "pairs.jsonl" and out["labels"] == sha256((tmp_path / "pairs.jsonl").read_bytes())
 
 
 def test_a_calibration_needs_labels(tmp_path: Path) -> None:
-    status, _, errors = run(tmp_path, [SAME], "--calibrate", "--judge", "embedded:none")
+    status, _, errors = run(tmp_path, [SAME], "--calibrate", "--judge", "embedded")
     assert status == 2 and 'pairs.jsonl:1: "label" must be true (keep) or false (reject)' in errors
-    status, _, errors = run(tmp_path, b"", "--calibrate", "--judge", "embedded:none")
+    status, _, errors = run(tmp_path, b"", "--calibrate", "--judge", "embedded")
     assert status == 2 and "there is no labelled pair" in errors
 
 
@@ -165,7 +153,7 @@ def test_a_calibration_on_a_set_that_another_styler_painted(tmp_path: Path) -> N
     file.write_text(file.read_text("utf-8").replace('"by":"embedded"', '"by":"klein"'), "utf-8")
     sets = {"set": str(tmp_path / "old"), "parent_set": str(source.folder), "label": "keep"}
     plain, noisy = ({**sets, "id": f"q1~{chain}~0"} for chain in ("style", "style+color"))
-    options = ("--calibrate", "--judge", "embedded:none", "--set", str(dynamic.folder))
+    options = ("--calibrate", "--judge", "embedded", "--set", str(dynamic.folder))
     status, _, errors = run(tmp_path, [plain], *options)
     assert status == 0 and " on 1 labelled pairs about 1 question of pairs.jsonl" in errors
     status, _, errors = run(tmp_path, [noisy], *options)

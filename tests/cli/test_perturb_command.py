@@ -71,7 +71,7 @@ def test_again_it_says_that_it_is_done(source: Path, tmp_path: Path) -> None:
     assert other.stderr == f"mmdyn: {tmp_path / 'out'} {said}\n"
 
 
-@pytest.mark.parametrize("named", ["embedded:none", "a model"])
+@pytest.mark.parametrize("named", ["embedded", "a model"])
 def test_what_is_known_of_rules_is_said_where_no_model_judged(source: Path, tmp_path: Path, named: str) -> None:
     script = tmp_path / "replies.jsonl"
     script.write_text(json.dumps({"reply": json.dumps({"same": True, "confidence": 0.9, "reason": ""})}))

@@ -133,7 +133,7 @@ def test_pictures_alone_are_judged(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(picture(120, 90))
     (tmp_path / "b.png").write_bytes(picture(60, 40))
     rows = [{"before_image": "a.png", "after_image": name, "label": True} for name in ("a.png", "b.png")]
-    judge = open_judge("embedded:none")
+    judge = open_judge("embedded")
     verdicts = [judge.judge(case) for _, case in labelled_cases(lines(*rows), str(tmp_path / "labels.jsonl"))]
     assert [verdict.status for verdict in verdicts] == ["kept", "rejected"]
     assert verdicts[1].reason == "the picture was cut from 120x90 to 60x40 pixels"
@@ -147,7 +147,7 @@ def test_lines_of_an_audit_sheet_are_read_from_its_sets(tmp_path: Path) -> None:
     found = {case.after.id: (keep, case) for keep, case in labelled_cases(lines(*marks), "labels.jsonl")}
     assert {name: keep for name, (keep, _) in found.items()} == {"q1~shuffle~0": True, "q2~shuffle~0": False}
     _, case = found["q1~shuffle~0"]
-    assert case.about == "q1 " + case.before.question and open_judge("embedded:none").judge(case).status == "kept"
+    assert case.about == "q1 " + case.before.question and open_judge("embedded").judge(case).status == "kept"
     with pytest.raises(UserError, match=r"q9~shuffle~0 is not in .*: was the set made again since it was marked\?"):
         list(labelled_cases(lines({**folders, "id": "q9~shuffle~0", "label": True}), "labels.jsonl"))
 

@@ -148,7 +148,7 @@ def test_frames_and_words_by_level() -> None:
 def test_a_judge_measures_a_dose_and_does_not_reject_it(tmp_path: Path) -> None:
     source = drawings(tmp_path / "set")
     ops = ",".join(f"{name}@5" for name in ("blur", "jpeg", "scale", "rotate", "salt_pepper", "pad"))
-    dynamic = perturb(source, tmp_path / "out", ops=ops, judge="embedded:none", quiet=True)
+    dynamic = perturb(source, tmp_path / "out", ops=ops, judge="embedded", quiet=True)
     assert {one.variant.verdict.status for one in dynamic if one.variant} == {"kept"} and len(list(dynamic)) == 6
 
 

@@ -159,7 +159,7 @@ def test_the_judge_looks_at_pictures_without_their_noise(tmp_path: Path) -> None
     chains = (
         "salt_pepper@strong,salt_pepper@strong+pad+invert,pad+salt_pepper@strong+invert,pad+invert+salt_pepper@strong"
     )
-    dynamic = perturb(source, tmp_path / "out", ops=chains, judge="embedded:none", redraws=0, quiet=True)
+    dynamic = perturb(source, tmp_path / "out", ops=chains, judge="embedded", redraws=0, quiet=True)
     assert dynamic.manifest.counts["kept"] == 40 and "rejected" not in dynamic.manifest.counts
     services = Services()
     for pair in pairs(dynamic, source):

@@ -307,7 +307,7 @@ def test_lines_are_looked_at_whatever_the_trail_says() -> None:
 
 
 def test_rules_are_as_sure_of_pictures_as_was_measured() -> None:
-    judge = open_judge("embedded:none")
+    judge = open_judge("embedded")
     assert round(wilson(1.0, 120)[0], 3) == UNSEEN
     for steps, after in (((PAD,), framed(BOX, FRAMES[0], 0)), ((INVERT,), 255 - BOX)):
         verdict = judge.judge(case(steps, after))

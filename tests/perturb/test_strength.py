@@ -133,7 +133,6 @@ def test_a_trail_and_set_json_say_how_strong_it_is(tmp_path: Path) -> None:
         "n": 3,
         "tokens": 0.0,
         "ssim": 1.0,
-        "distance": None,
         "legibility": None,
         "role": "treatment",
         "unseen": pytest.approx(sum(white) / 3, abs=1e-4),
@@ -146,5 +145,5 @@ def test_weak_is_under_three_percent_where_pictures_hardly_change() -> None:
     assert ChainStrength(9, 0.0, 0.95).weak and not ChainStrength(9, 0.0, 0.94).weak
     assert str(ChainStrength(9, 0.0, 1.0, unseen=1 / 3)).endswith("SSIM of pictures 1.00, unseen frames 0.33")
     assert str(ChainStrength(9, 0.0123, 0.9, 0.05)) == (
-        "1.2 % of the tokens changed, SSIM of pictures 0.90, distance of embeddings 0.05"
+        "1.2 % of the tokens changed, SSIM of pictures 0.90, legibility 0.05"
     )

@@ -79,7 +79,7 @@ def test_variants_of_some_samples_that_a_judge_lets_pass(tmp_path: Path) -> None
     samples = [choice(f"q{n}", fields={"difficulty": "hard" if n > 2 else "easy"}) for n in range(6)]
     opened = write_set(tmp_path / "set", samples)
     settings: dict[str, Any] = {"ops": "shuffle", "take": "difficulty=easy:1,hard:2", "modes": "standard,dynamic"}
-    run = evaluated(opened, "baseline:majority", tmp_path / "run", variant_judge="embedded:none", **settings)
+    run = evaluated(opened, "baseline:majority", tmp_path / "run", variant_judge="embedded", **settings)
     asked = [record.parent for record in run.records() if record.condition.variant == "dynamic"]
     assert sorted(int(parent[1:]) > 2 for parent in asked) == [False, True, True]
     assert sum(record.condition.variant == "standard" for record in run.records()) == 6

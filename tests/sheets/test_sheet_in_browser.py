@@ -149,7 +149,7 @@ def test_a_dynamic_set_is_marked_by_keys(page: Page, tmp_path: Path) -> None:  #
     assert [line["label"] for line in lines] == ["reject", "keep"]
     done = mmdyn("data", "apply", tmp_path / "labels.jsonl", made.folder, "-o", tmp_path / "clean")
     assert done.returncode == 0 and done.stdout.endswith(f"{len(made) - 1} samples, 1 rejected\n"), done.stderr
-    done = mmdyn("judge", tmp_path / "labels.jsonl", "--calibrate", "--judge", "embedded:none")
+    done = mmdyn("judge", tmp_path / "labels.jsonl", "--calibrate", "--judge", "embedded")
     assert done.returncode == 0 and "on 2 labelled pairs" in done.stderr
 
 

@@ -150,7 +150,7 @@ def models_and_groups(folder: Path) -> list[RunFolder]:
         for model, share in models.items()
         for form, less in chains.items()
     ]
-    sets = with_strength({"pad": ChainStrength(24, 0.0, 0.995), "color": ChainStrength(24, 0.0, 0.6, 0.12, 0.9)})
+    sets = with_strength({"pad": ChainStrength(24, 0.0, 0.995), "color": ChainStrength(24, 0.0, 0.6, 0.9)})
     return [write_run(folder / "models", chain(*records), sets=sets)]
 
 
@@ -411,7 +411,7 @@ def factorial(folder: Path) -> list[RunFolder]:
         SETS[1],
         factors=factors,
         design="full",
-        strength={"pad": ChainStrength(18, 0.0, 0.97), "blur": ChainStrength(18, 0.0, 0.5, None, 0.6)},
+        strength={"pad": ChainStrength(18, 0.0, 0.97), "blur": ChainStrength(18, 0.0, 0.5, 0.6)},
     )
     failing = (
         replace(one, score=Score("failed", None), reply=Reply(error="lost")) if luck("lost", one.key) < 0.01 else one
@@ -439,7 +439,7 @@ def doses(folder: Path) -> list[RunFolder]:
         for model in ("m1", "m2")
         for form, share in shares.items()
     ]
-    sets = with_strength({name: ChainStrength(22, 0.0, ssim, None, legible) for name, (ssim, legible) in far.items()})
+    sets = with_strength({name: ChainStrength(22, 0.0, ssim, legible) for name, (ssim, legible) in far.items()})
     return [write_run(folder / "doses", chain(*records), sets=sets)]
 
 

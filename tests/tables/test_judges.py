@@ -160,10 +160,10 @@ def test_a_damaged_calibration_is_noted(tmp_path: Path) -> None:
 
 
 def test_rules_that_judged_alone_are_called_a_sieve(tmp_path: Path) -> None:
-    by_rules = Verdict("kept", "embedded:none", "", 0.75)
+    by_rules = Verdict("kept", "embedded", "", 0.75)
     found = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", verdict=by_rules, dropped=0, judge=IDENTITY))
     row = outcomes(found)["kept"]
-    assert row.factors["judge"].startswith("embedded:none ") and row.note.endswith(f"; {RULES_MEASURED}")
+    assert row.factors["judge"].startswith("embedded ") and row.note.endswith(f"; {RULES_MEASURED}")
     text = " ".join(printed(found))
     assert "; no model judged the variants, and rules and embeddings are a sieve: on 240 exam pairs" in text
     assert "the embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; " in text

@@ -13,9 +13,9 @@ from mmdyn.tables import FORMATS, Report, report
 from mmdyn.work import SetEntry
 
 STRENGTHS = {
-    "color": ChainStrength(10, 0.0, 0.3, None, 0.5),
+    "color": ChainStrength(10, 0.0, 0.3, 0.5),
     "pad": ChainStrength(10, 0.0, 0.99, unseen=0.33),
-    "substitute": ChainStrength(10, 0.0171, None, 0.04),
+    "substitute": ChainStrength(10, 0.0171),
 }
 
 
@@ -34,8 +34,8 @@ def test_a_weak_chain_is_called_so_beside_its_drop(tmp_path: Path) -> None:
     assert notes["all"] == "weak variants (pad, substitute)"
     lines = printed(summary)
     assert any("weak variants (pad, substitute)" in line for line in lines)
-    assert "exam-dynamic color 0.0 0.30 0.50 - - 10" in lines and "exam-dynamic pad 0.0 0.99 - 0.33 - 10" in lines
-    assert "exam-dynamic substitute 1.7 - - - 0.04 10" in lines
+    assert "exam-dynamic color 0.0 0.30 0.50 - 10" in lines and "exam-dynamic pad 0.0 0.99 - 0.33 10" in lines
+    assert "exam-dynamic substitute 1.7 - - - 10" in lines
     assert f"exam-dynamic, pad; exam-dynamic, substitute: {WEAKNESS}" in " ".join(lines)
     assert "n counts variants" in " ".join(lines)
 
@@ -44,10 +44,7 @@ def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
     summary = reported(tmp_path / "run")
     (part,) = (part for part in json.loads(summary.to_json())["parts"] if part["kind"] == "strengths")
     found = [row for row in part["rows"] if row["factors"] == {"set": "exam-dynamic", "chain": "substitute"}]
-    assert [(row["quantity"], row["value"], row["n"]) for row in found] == [
-        ("tokens", 0.0171, 10),
-        ("distance", 0.04, 10),
-    ]
+    assert [(row["quantity"], row["value"], row["n"]) for row in found] == [("tokens", 0.0171, 10)]
     (tmp_path / "out.csv").write_text(FORMATS["csv"](summary), "utf-8")
     names = ("chain", "quantity", "value", "n", "note")
     assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "strengths")] == [
@@ -58,7 +55,6 @@ def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
         ["pad", "ssim", "0.99", "10", WEAKNESS],
         ["pad", "unseen", "0.33", "10", WEAKNESS],
         ["substitute", "tokens", "0.0171", "10", WEAKNESS],
-        ["substitute", "distance", "0.04", "10", WEAKNESS],
     ]
 
 

@@ -31,7 +31,7 @@ def real_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in SETS:
             standard = convert(source(name), folder / "sets" / name, benchmark=name, name=name, skip_bad=True)
             made = perturb(
-                standard, folder / "sets" / f"{name}-dynamic", ops=CHAINS, limit=FEW, judge="embedded:none", quiet=True
+                standard, folder / "sets" / f"{name}-dynamic", ops=CHAINS, limit=FEW, judge="embedded", quiet=True
             )
             models = [StandIn("low", [standard, made], 0.7, 0.5), StandIn("high", [standard, made], 0.9, 0.2)]
             modes = "standard,dynamic,kprag" if name == "we_math" else "standard,dynamic"
