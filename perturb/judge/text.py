@@ -45,7 +45,7 @@ _MARKS = frozenset("，。；;,.?？!！:：\n")
 _LISTING = frozenset({",", "and", "or"})
 _ENDINGS = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s|ly)$")
 
-_MOST_LEFT_OUT, _MOST_PUT_IN = 3, 2
+_MOST_LEFT_OUT, _MOST_PUT_IN = {1: 3, 2: 5}, {1: 2, 2: 4}
 """How many words, or Chinese characters, one text may have more than the other without putting them into other words:
 where words changed, and where one text is the other with something put in."""
 
@@ -68,7 +68,7 @@ def check_structure(a: AskedForm, b: AskedForm) -> Doubt | None:
         return Doubt(f"{pair[0]} and {pair[1]} traded places", certain=False, confidence=_UNSURE)
     gone, new = unmatched(a.stem, b.stem)
     most = _MOST_PUT_IN if _holds(a.stem, b.stem) or _holds(b.stem, a.stem) else _MOST_LEFT_OUT
-    few = 2 * min(gone, new) <= abs(gone - new) > most
+    few = 2 * min(gone, new) <= abs(gone - new) > most[_words(a.stem).size]
     if few or _stands_alone(b.stem, a.stem) or _stands_alone(a.stem, b.stem):
         return Doubt(f"words were {'left out' if gone > new else 'added'}", certain=False, confidence=_UNSURE)
     return None
@@ -112,12 +112,16 @@ def unmatched(before: str, after: str) -> tuple[int, int]:
 def _stands_alone(text: str, other: str) -> bool:
     """Whether a text has more sentences than another one, and a sentence that shares no word with it, such as a
     hint."""
-    size, known = _words(text).size, _content(other, _words(text).size)
-    parts, others = (
-        filter(None, (_content(part, size) for part in SENTENCE_END.split(side))) for side in (text, other)
-    )
-    sentences = list(parts)
-    return len(sentences) > len(list(others)) and any(known.isdisjoint(sentence) for sentence in sentences)
+    size = _words(text).size
+    sentences, others = _sentences(text, size), _sentences(other, size)
+    known = _content(other, size)
+    return len(sentences) > len(others) and any(known.isdisjoint(sentence) for sentence in sentences)
+
+
+def _sentences(text: str, size: int) -> list[set[tuple[str, ...]]]:
+    """What each sentence says, but for those of one word."""
+    found = (_content(part, size) for part in SENTENCE_END.split(text))
+    return [sentence for sentence in found if len(sentence) > size]
 
 
 def _content(text: str, size: int) -> set[tuple[str, ...]]:

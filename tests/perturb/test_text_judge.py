@@ -69,7 +69,7 @@ def test_overlap_and_what_is_left_out() -> None:
     ("Down the well, a stone falls.", "A stone falls down the well.", ""),
     ("Which gas do plants give off?", "Which gas is given off by plants? Remember the leaves.", "words were added"),
     ("植物在白天放出什么气体？", "白天植物放出的气体是什么？提示：想想叶子。", "words were added"),
-    ("植物在白天放出什么气体？这与叶子有关。", "白天植物放出的气体是什么？", "words were left out"),
+    ("植物在白天放出什么气体？这与叶绿素有关。", "白天植物放出的气体是什么？", "words were left out"),
     ("一架梯子靠在墙上，能到达多高？", "一架梯子靠在墙上，能到达多高？（用勾股定理）", "words were added"),
     ("求函数的最小值。", "求这个函数的最小值是多少。", ""),
     ("小车行驶。它行驶了多远？", "小车行驶了多远？", ""),
