@@ -44,7 +44,7 @@ _HAN_UNITS = "克米瓦焦帕卡伏赫欧"
 _BIG = rf"(?:[十百千]?[万亿](?![有物一能岁])|[百千](?![{_HAN_UNITS}牛字分年]))"
 
 _FIGURES = re.compile(
-    rf"""(?=[\d.¥€£第半{_HAN}-])(?:(?<![A-Za-zα-ωΑ-Ω_\d])(?<!\d\.)(?P<sign>(?<![\w)\].])-\s?)?(?P<money>[¥€£]\s?)?
+    rf"""(?=[\d.¥€£第半{_HAN}-])(?:(?<![A-Za-zα-ωΑ-Ω_\d])(?<!\d\.)(?P<sign>(?<![\w)\].])-(?!\s)|(?<![\w)\].])(?<![\w)\].]\s)-\s)?(?P<money>[¥€£]\s?)?
     (?P<digits>(?:\d{{1,3}}(?:,\d{{3}})++(?!\d)|\d++)(?:\.\d++)?|\.\d++)
     (?:(?P<nth>st|nd|rd|th)\b|\s?/\s?(?P<below>\d++)(?![./]?\d)|\s?\*\s?10\s?\^\s?\(?(?P<power>-?\d{{1,3}})\)?)?
     (?:\s?(?P<times>(?:{_TIMES})(?![A-Za-z])|{_BIG}))?
@@ -64,7 +64,7 @@ _WORDS = re.compile(
 )
 _NUMBER_WORDS = frozenset("|".join((_SMALL, _TENS, _TIMES, *_PARTS, *_ORDINALS, *_FACTORS)).split("|"))
 _UNIT = re.compile(
-    r"""\s?-?(?:(?P<several>(?:square|cubic|degrees?)\s[A-Za-z]{4,12}|[A-Za-z]{1,11}\sper\s[A-Za-z]{4,9}(?:\ssquared)?|per\scent)(?![A-Za-z])
+    r"""\s?-?(?:(?P<several>(?:square|cubic|degrees?)\s[A-Za-z]{4,12}|[A-Za-z]{1,11}\sper\s(?:(?:square|cubic)\s)?[A-Za-z]{4,10}(?:\ssquared)?|per\scent)(?![A-Za-z])
     |(?P<one>[A-Za-zΩμ°%‰]{1,14}+(?:\^?-?\d(?!\d))?(?:[/*][A-Za-zΩμ]{1,14}+(?:\^?-?\d(?!\d))?){0,2})(?![A-Za-z\d])
     |(?P<han>[\u4e00-\u9fff][\u4e00-\u9fff/*]{0,7}))""",
     re.VERBOSE,
@@ -75,6 +75,7 @@ _ASKED = re.compile(
     r"|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几|每|(?:换算|化|折合)[成为])"
     r"(?=[A-Za-zΩμ°%\u4e00-\u9fff])"
 )
+_ARTICLE = re.compile(r"\san?(?=\s)")
 _CLOSED = re.compile(r"\s?\)")
 _HAN_LONGEST = 8
 
@@ -112,6 +113,9 @@ def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
         return ORDINAL, match.end()
     if named.get("money"):
         return _known(named["money"].strip()), match.end()
+    if (named.get("factor") or "").lower() == "half" and (article := _ARTICLE.match(text, match.end())):
+        name, end = unit_at(text, article.end())
+        return (name, end) if name else ("", match.end())
     return ("", match.end()) if named.get("factor") or named.get("share") else unit_at(text, match.end())
 
 
@@ -202,7 +206,7 @@ def _known(text: str) -> str:
         return more[text]
     if name := known_unit(text) or more.get(text.lower() if len(text) > 3 else ""):
         return name
-    compound = unit_name(text) if re.search(r"[/*^]|[a-zA-Z]\d", text) and text.isascii() else None
+    compound = unit_name(text) if re.search(r"[/*^]|[a-zA-Z]\d|\sper\s", text) and text.isascii() else None
     return compound or ""
 
 

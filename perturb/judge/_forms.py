@@ -38,7 +38,7 @@ _SAID = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A line that says the answer."""
-_LABELS_SAID = re.compile(rf"[(（]?({_LETTERS})[)）]?(?=[.．、:：\s]|$)")
+_LABELS_SAID = re.compile(rf"[(（]?({_LETTERS})[)）]?\s*(?:[.．、:：]|$)")
 _TRUE = frozenset({"true", "correct", "right", "yes", "t", "正确", "对", "是", "√"})
 _SHORTEST_PART, _LONGEST_LABEL = 2, 24
 _folded = lru_cache(maxsize=2048)(fold)
@@ -83,7 +83,7 @@ def asked(sample: Sample) -> AskedForm:
         filled, stem = found[1].removeprefix("“").removesuffix("”"), stem[: found.start()]
     options = tuple(_unmarked(option, sample.images) for option in options)
     said = _told(line[1], options) if line else ""
-    return AskedForm(form, stem, options, claimed, filled, said, _gold(sample), sample)
+    return AskedForm(form, stem, options, claimed, filled, said, _gold(sample, options), sample)
 
 
 def options_differ(a: AskedForm, b: AskedForm) -> str:
@@ -108,7 +108,9 @@ def answers_differ(a: AskedForm, b: AskedForm) -> str:
     """Why the ground truths of two questions do not correspond, or the empty string."""
     before, after = a.sample.answer, b.sample.answer
     if a.sample.task_type == b.sample.task_type and a.form == b.form:
-        same = (before == after and a.gold == b.gold) or (a.gold and _accepted(a) == _accepted(b))
+        same = (before == after and (isinstance(before, str) or a.gold == b.gold)) or (
+            a.gold and _accepted(a) == _accepted(b)
+        )
         return "" if same else "the right answer changed"
     if isinstance(after, bool):
         return _claim_is_wrong(a, b, after)
@@ -220,12 +222,12 @@ def _tells(option: Option) -> bool:
     return _folded(option.text) not in ("", _folded(option.label))
 
 
-def _gold(sample: Sample) -> tuple[str, ...]:
+def _gold(sample: Sample, options: tuple[Option, ...]) -> tuple[str, ...]:
     answer = sample.answer
     if isinstance(answer, bool) or answer == UNKNOWN:
         return ()
     if isinstance(answer, str):
-        return (answer,)
+        return (_told(answer, options),)
     if sample.options:
         return tuple(option.text or option.image or option.label for option in sample.options if option.label in answer)
     return tuple(text for accepted in answer for text in ((accepted,) if isinstance(accepted, str) else accepted))

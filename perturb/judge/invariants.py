@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.data import replace_images
 from mmdyn.keys import Json, digest
@@ -67,13 +68,13 @@ class Facts(Struct, frozen=True, eq=False):
     """A text's facts. `numbers` counts (value, unit) but for spelled ones and twos, which are `small`; `loose` counts
     those too and the words that may mean one or two, such as "a" and "both".
 
-    `units` are all that are named; `text` is the text in lower case without spaces.
+    `asked` are the units that are named without a number; `text` is the text in lower case without spaces.
     """
 
     numbers: Counter[Quantity]
     small: frozenset[int]
     loose: Counter[int]
-    units: frozenset[str]
+    asked: frozenset[str]
     formulas: frozenset[str]
     symbols: frozenset[str]
     names: frozenset[str]
@@ -82,6 +83,11 @@ class Facts(Struct, frozen=True, eq=False):
     poles: Counter[Pole]
     blanks: int
     text: str
+
+    @property
+    def units(self) -> frozenset[str]:
+        """All units that are named."""
+        return (self.asked | {number.unit for number in self.numbers}) - {"", "th"}
 
     @property
     def denials(self) -> int:
@@ -149,16 +155,31 @@ def _surely_differ(a: AskedForm, b: AskedForm) -> bool:
 
 
 def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
+    now = _in_units_of(said, now)
     yield from _numbers(said, now, spare)
     yield from _sets("unit", said.units - now.units, now.units - said.units - spare.units)
     gone, new = said.formulas - now.formulas, now.formulas - said.formulas - spare.formulas
     if gone and new:
-        make = _doubtful if set(map(without_order, gone)) == set(map(without_order, new)) else _certain
+        one, other = (sorted(map(without_order, formulas)) for formulas in (gone, new))
+        alike = sorted(sides[1::2] for sides in one) == sorted(sides[1::2] for sides in other)
+        make = _certain if alike and one != other else _doubtful  # another notation has other relations
         yield make(f"a formula changed: {_first(gone)} -> {_first(new)}")
     yield from _negations(said, now, spare)
     yield from _poles(said, now, spare)
     yield from _symbols(said, now, spare)
     yield from _names(said, now, spare)
+
+
+def _in_units_of(said: Facts, now: Facts) -> Facts:
+    """The facts with each quantity in the unit in which the other text says the same: 120 min as 2 h."""
+    gone, new = said.numbers - now.numbers, now.numbers - said.numbers
+    same = {
+        other: one
+        for other in new
+        for one in gone
+        if other.value == one.value * (unit_ratio(one.unit, other.unit) or 0) != 0
+    }
+    return replace(now, numbers=Counter(same.get(number, number) for number in now.numbers.elements())) if same else now
 
 
 def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
@@ -179,7 +200,7 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 
 def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
-    """What to say of numbers that are gone and of others that are new: certain where no unit makes them equal."""
+    """What to say of numbers that are gone and of others that are new: certain where no reading makes them equal."""
     odd = [one for one in lost if not any(_may_equal(one, other) for other in found)]
     new = [other for other in found if not any(_may_equal(one, other) for one in lost)]
     one, other = (odd[0], new[0]) if odd and new else (lost[0], found[0])
@@ -188,11 +209,8 @@ def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
 
 
 def _may_equal(one: Quantity, other: Quantity) -> bool:
-    """Whether two quantities are the same in some reading: in another unit (2 h, 120 min), or one's unit is none."""
-    if one.value == other.value and not {one.unit, other.unit}.isdisjoint({"", "th"}):
-        return True
-    ratio = unit_ratio(one.unit, other.unit)
-    return ratio is not None and one.value * ratio == other.value
+    """Whether two quantities are the same in some reading: one's unit is none."""
+    return one.value == other.value and not {one.unit, other.unit}.isdisjoint({"", "th"})
 
 
 def _without_small(numbers: Counter[Quantity], spelled: Counter[int], other: Facts) -> Counter[Quantity]:
@@ -309,7 +327,7 @@ def facts(text: str) -> Facts:
         numbers,
         frozenset(small),
         Counter({number: small[number] + len(words.findall(lower)) for number, words in _OPEN.items()}),
-        frozenset({quantity.unit for quantity in numbers} | asked) - {"", "th"},
+        frozenset(asked),
         read_formulas(rest),
         read_symbols(rest),
         proper_names(plain),

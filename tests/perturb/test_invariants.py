@@ -32,6 +32,8 @@ def reason(a: str, b: str, answer: str | None = None) -> str:
     ("Find 12 + 5.", "Find 21 + 5.", "a number changed: 12 -> 21"),
     ("A circle of radius 1 in a square.", "A circle of radius 2 in a square.", "a number changed: 1 -> 2"),
     ("He runs 5 miles.", "He runs 5 km.", "a unit changed: 5 mile -> 5 km"),
+    ("It lasts 0 h.", "It lasts 1 h.", "a number changed: 0 h -> 1 h"),
+    ("It lasts 2 h.", "It lasts 150 min.", "a number changed: 2 h -> 150 min"),
     ("小车以 5 m/s 行驶", "小车以 5 km/h 行驶", "a unit changed: 5 m/s -> 5 km/h"),
     ("质量为3千克", "质量为3克", "a unit changed: 3 kg -> 3 g"),
     ("Solve $x^2-1=0$.", "Solve $x^2+1=0$.", "a formula changed: 0=x^2-1 -> 0=x^2+1"),
@@ -59,9 +61,8 @@ def test_a_breach_is_certain_and_named(a: str, b: str, problem: str) -> None:
     ("不超过 5 人", "至少 5 人", "a bound is gone: at most"),
     ("A ____ and a ____.", "A ____ and a thing.", "the number of blanks changed: 2 -> 1"),
     ("Points P and Q lie on it.", "Points P and R lie on it.", "a symbol changed: Q -> R"),
-    ("The trip takes 2 hours.", "The trip takes 120 minutes.", "a number changed: 2 h -> 120 min"),
-    ("绳长1.5米", "绳长150厘米", "a number changed: 3/2 m -> 150 cm"),
     ("He runs 5 miles.", "He runs 5.", "a unit changed: 5 mile -> 5"),
+    ("Let $x\\in(0,k)$.", "Let $0<x<k$.", "a formula changed: x∈(0,k) -> 0<x<k"),
     ("Solve $x+3=y$.", "Solve $3+x=y$.", "a formula changed: x+3=y -> 3+x=y"),
     ("Does it rise or fall as the heat falls?", "Does it rise or fall as the heat rises?", "a word turned into its opposite: trend less -> trend more"),
     ("温度降低时，压强增大还是减小？", "温度升高时，压强增大还是减小？", "a word turned into its opposite: trend less -> trend more"),
@@ -114,6 +115,11 @@ def test_what_a_model_should_look_at_is_doubtful(a: str, b: str, problem: str) -
     ("以下哪一项不属于金属？（　　）", "下列哪项不是金属？____"),
     ("Which of the following is NOT a metal?", "Which of these is not a metal?"),
     ("A body moves with constant speed.", "A body moves with uniform speed."),
+    ("The trip takes 2 hours.", "The trip takes 120 minutes."),
+    ("绳长1.5米，剪去80厘米", "绳长150厘米，剪去0.8米"),
+    ("Its density is 0.8 g/cm^3.", "Its density is 0.8 grams per cubic centimetre."),
+    ("He rides for half an hour.", "He rides for 30 minutes."),
+    ("Solve $x^2 - 4 = 0$.", "Solve $x^{2}-4=0$."),
     ("A constant pressure is a constant.", "A constant pressure stays."),
     ("当x=2时，求x+3", "若x=2，求x+3"),
     ("A ball falls from 20 m (g = 10).", "Taking g = 10, a ball falls from 20 m."),
@@ -126,6 +132,7 @@ def test_what_only_reads_differently_passes(a: str, b: str) -> None:
 
 
 LISTED = "Which is prime?\nA. 4\nB. 5\nC. 6"
+TURNED = "Which is prime?\nA. 5\nB. 6\nC. 4"
 
 
 @pytest.mark.parametrize(("b", "problem"), [
@@ -161,6 +168,12 @@ def test_options_that_a_text_lists_may_be_put_into_other_words(before: str, afte
     assert found and found.certain is certain
     own = compare(choice(texts=(before, "4 dm")), choice(texts=(after, "4 dm")))
     assert own and own.certain
+
+
+def test_a_letter_is_the_option_that_a_text_lists() -> None:
+    """Of open questions that list options, in any order."""
+    before, after = open_ended(question=LISTED, answer="B"), open_ended(question=TURNED, answer="A")
+    assert problem(before, after) == "" and problem(before, changed(after, answer="C")) == "the right answer changed"
 
 
 # samples: the answer moves with the options, and into other forms
