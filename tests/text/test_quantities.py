@@ -32,7 +32,7 @@ def read(text: str) -> list[tuple[str, str]]:
         ("x = -3 and 5-3", [("-3", ""), ("3", ""), ("5", "")]),
         ("x = - 3, 5 - 3, y -3", [("-3", ""), ("-3", ""), ("3", ""), ("5", "")]),
         (
-            "half an hour, half a dozen eggs; 2 grams per cubic metre",
+            "half an hour, half a pie; 2 grams per cubic metre",
             [("1/2", ""), ("1/2", "h"), ("2", "grams per cubic metre")],
         ),
         ("H2O, x1, $x_{2}$ and CO₂", []),
