@@ -52,8 +52,8 @@ _NAMED_UNIT = (
     r"\s?(?:%|°\s?C|percent|degrees?|(?:kilo|centi|milli|deci|nano|micro|mega)?(?:met(?:er|re)|gram|lit(?:er|re)|watt|joule|volt"
     r"|amp(?:ere)?|newton|pascal|hertz|mole)s?|miles?|inch(?:es)?|f(?:ee|oo)t|ft|yards?|pounds?|lbs?|ounces?|gallons?|ton(?:ne)?s?"
     r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?|cents?|dollars?|euros?|yuan|rpm|mph"
-    r"|[kcdmnμMG]?(?:m|g|L|l|s|A|V|W|J|N|T|Hz|Pa|mol|eV|Wh)(?:[·^]\S{1,4})?)"
-    r"(?:\s?/\s?[A-Za-z]\S{0,6}(?<![.,;:?!])|\sper\s[a-z]{3,10})?(?![A-Za-z])"
+    r"|[kcdmnμMG]?(?:m|g|L|l|s|A|V|W|J|N|T|Hz|Pa|mol|eV|Wh)(?:[·^][^\s\u3000-\uffef]{1,4})?)"
+    r"(?:\s?/\s?[A-Za-z][^\s\u3000-\uffef]{0,6}(?<![.,;:?!])|\sper\s[a-z]{3,10})?(?![A-Za-z])"
     r"|\s?多?(?:平方|立方)?(?:千米|公里|厘米|毫米|分米|纳米|微米|米)(?:[/每](?:秒|小时|时|分))?|\s?多?(?:千克|公斤|毫克|毫升|小时|分钟"
     r"|摄氏度|星期|世纪|个月|月份|年代|边形|面体|角形|牛|焦|瓦|伏|安|欧|赫兹|帕|摩尔)"
 )

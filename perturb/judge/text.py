@@ -40,6 +40,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9À-ɏα-ωΑ-Ω]+(?:\.\d+)?|[\u4e00-\u9fff]|[，
 _ARTICLE = re.compile(r"(?<![a-z,] )\bA(?= [a-z])")
 _FRAME = re.compile("关于|有关|对于|而言|下列|下面|以下|如图(?:所示)?")
 """Words that say of what a sentence speaks, or point at what follows: they may stand anywhere in it."""
+_EITHER = re.compile(r"([\u4e00-\u9fff]{2})还是会?([\u4e00-\u9fff]{2})")
+"""Two answers to choose from, in either order: 增大还是减小."""
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _MARKS = frozenset("，。；;,.?？!！:：\n")
 _LISTING = frozenset({",", "and", "or"})
@@ -162,7 +164,7 @@ Word: TypeAlias = tuple[tuple[str, ...], int]
 
 @lru_cache(maxsize=512)
 def _words(text: str) -> _Words:
-    text = _FRAME.sub("", _ARTICLE.sub("a", text))
+    text = _FRAME.sub("", _ARTICLE.sub("a", _EITHER.sub(lambda found: "还是".join(sorted(found.groups())), text)))
     found = [token if len(token) == 1 else token.lower() for token in _TOKEN.findall(text)]
     size = 2 if 2 * sum(map(bool, map(_HAN.match, found))) > len(found) else 1
     tokens, clauses, gaps, clause = list[str](), list[int](), list[tuple[str, ...]](), 0

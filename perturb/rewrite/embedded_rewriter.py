@@ -17,7 +17,7 @@ from perturb.rewrite._rewriter import Rewriter
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
-VERSION = 3
+VERSION = 4
 """Goes up when equal draws give other texts."""
 
 LANGUAGE_EXAMS = ("english", "chinese")

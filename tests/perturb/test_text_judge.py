@@ -170,7 +170,7 @@ def test_changed_numbers_units_negations_and_options_are_always_caught() -> None
 
 @pytest.mark.parametrize(("language", "least", "precision"), [("en", 0.75, 0.8), ("zh", 0.63, 0.65)])
 def test_swapped_roles_in_public_pairs(language: str, least: float, precision: float) -> None:
-    """PAWS-X, where cosine alone is right in 0.60 of English pairs and at chance in Chinese."""
+    """PAWS-X."""
     if not DATA.is_dir():
         pytest.skip("the public data are not beside the checkout")
     rows = [json.loads(line) for line in (DATA / "dev" / "pawsx_dev.jsonl").read_text("utf-8").splitlines()]
