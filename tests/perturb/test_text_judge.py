@@ -72,6 +72,7 @@ def test_overlap_and_what_is_left_out() -> None:
     ("植物在白天放出什么气体？这与叶绿素有关。", "白天植物放出的气体是什么？", "words were left out"),
     ("一架梯子靠在墙上，能到达多高？", "一架梯子靠在墙上，能到达多高？（用勾股定理）", "words were added"),
     ("求函数的最小值。", "求这个函数的最小值是多少。", ""),
+    ("压强增大还是减小？", "压强减小还是会增大？", ""),
     ("小车行驶。它行驶了多远？", "小车行驶了多远？", ""),
 ])  # fmt: skip
 def test_the_structure_speaks_against_a_variant(a: str, b: str, reason: str) -> None:
