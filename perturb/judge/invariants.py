@@ -38,7 +38,7 @@ from mmdyn.text import (
     read_quotations,
     read_symbols,
     readable_text,
-    unit_ratio,
+    unit_measure,
     without_order,
 )
 from perturb.judge._forms import AskedForm, answers_differ, asked, means, options_differ
@@ -56,6 +56,8 @@ _SELF_TOLD = frozenset({"quantity", "junction", "compass", "colour", "season", "
 """Axes whose poles need no axis to be understood."""
 _UNCHANGED = Pole("trend", "same")
 _SHORTEST_STEM = 4
+_BARE = ("", "th")
+"""What stands for a unit where there is none."""
 
 _OPEN = {
     1: re.compile(r"\b(?:an?|single|each|every|once)\b|[单首每]"),
@@ -87,7 +89,7 @@ class Facts(Struct, frozen=True, eq=False):
     @property
     def units(self) -> frozenset[str]:
         """All units that are named."""
-        return (self.asked | {number.unit for number in self.numbers}) - {"", "th"}
+        return (self.asked | {number.unit for number in self.numbers}).difference(_BARE)
 
     @property
     def denials(self) -> int:
@@ -172,14 +174,15 @@ def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 def _in_units_of(said: Facts, now: Facts) -> Facts:
     """The facts with each quantity in the unit in which the other text says the same: 120 min as 2 h."""
-    gone, new = said.numbers - now.numbers, now.numbers - said.numbers
-    same = {
-        other: one
-        for other in new
-        for one in gone
-        if other.value == one.value * (unit_ratio(one.unit, other.unit) or 0) != 0
-    }
-    return replace(now, numbers=Counter(same.get(number, number) for number in now.numbers.elements())) if same else now
+    gone = {amount: number for number in said.numbers - now.numbers if (amount := _amount(number))}
+    same = {number: gone.get(_amount(number), number) for number in now.numbers - said.numbers}
+    return replace(now, numbers=Counter(same.get(number, number) for number in now.numbers.elements()))
+
+
+def _amount(number: Quantity) -> object:
+    """A quantity in base units, with what it measures; None without a unit that is known."""
+    measure = unit_measure(number.unit)
+    return (number.value * measure.size, measure.dimension) if measure else None
 
 
 def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
@@ -201,16 +204,16 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
     """What to say of numbers that are gone and of others that are new: certain where no reading makes them equal."""
-    odd = [one for one in lost if not any(_may_equal(one, other) for other in found)]
-    new = [other for other in found if not any(_may_equal(one, other) for one in lost)]
+    odd, new = _unlike(lost, found), _unlike(found, lost)
     one, other = (odd[0], new[0]) if odd and new else (lost[0], found[0])
     kind = "unit" if one.value == other.value else "number"
     return (_certain if odd and new else _doubtful)(f"a {kind} changed: {_spell(one)} -> {_spell(other)}")
 
 
-def _may_equal(one: Quantity, other: Quantity) -> bool:
-    """Whether two quantities are the same in some reading: one's unit is none."""
-    return one.value == other.value and not {one.unit, other.unit}.isdisjoint({"", "th"})
+def _unlike(numbers: list[Quantity], others: list[Quantity]) -> list[Quantity]:
+    """The numbers whose value the others do not have, or have with another unit."""
+    values, bare = {other.value for other in others}, {other.value for other in others if other.unit in _BARE}
+    return [number for number in numbers if number.value not in (values if number.unit in _BARE else bare)]
 
 
 def _without_small(numbers: Counter[Quantity], spelled: Counter[int], other: Facts) -> Counter[Quantity]:
