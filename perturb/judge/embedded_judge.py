@@ -19,7 +19,8 @@ class EmbeddedJudge(VariantJudge):
     """Rejects what the invariants, the structure or the pictures speak against; words in pictures are read where the
     `ocr` extra is installed.
 
-    The cosine of sentence embeddings has no say: beside these rules it caught no changed question more.
+    The cosine of sentence embeddings has no say: on 740 pairs it caught one changed question that these rules miss, and
+    refused two that had kept their meaning.
     """
 
     waits = 0
