@@ -65,14 +65,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--kind", choices=[*KINDS], action="append", help="(all)")
     parser.add_argument("--cases", type=int, help="how many of each kind (2000 sets and configs, 200 runs, 50 files)")
     parser.add_argument("--seed", type=int, default=32, help="another seed makes other damage (32)")
-    parser.add_argument("--only", type=int, help="one case alone, by its number, whose folder is kept")
+    parser.add_argument("--only", type=int, nargs="+", help="these cases alone, by their numbers; one's folder is kept")
     parser.add_argument("--list", action="store_true", help="print each case that falls")
     args = parser.parse_args(argv)
     print("| kind | cases | done | refused | fell | most seconds | most MB |\n|---|---|---|---|---|---|---|")
     for kind in args.kind or KINDS:
         with tempfile.TemporaryDirectory() as folder:
-            scratch = Path(tempfile.mkdtemp()) if args.only is not None else Path(folder)
-            numbers = [args.only] if args.only is not None else range(args.cases or MANY[kind])
+            scratch = Path(tempfile.mkdtemp()) if args.only and len(args.only) == 1 else Path(folder)
+            numbers = args.only or range(args.cases or MANY[kind])
             found = attempt_all(kind, numbers, args.seed, scratch, print if args.list else None)
         print(f"| {kind} | {' | '.join(found)} |", flush=True)
 
