@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import replace_images
+from mmdyn.equal import same
 from mmdyn.keys import Json, digest
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import (
@@ -164,8 +165,10 @@ def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     if gone and new:
         one, other = (sorted(map(without_order, formulas)) for formulas in (gone, new))
         alike = sorted(sides[1::2] for sides in one) == sorted(sides[1::2] for sides in other)
-        make = _certain if alike and one != other else _doubtful  # another notation has other relations
-        yield make(f"a formula changed: {_first(gone)} -> {_first(new)}")
+        before, after = _first(gone), _first(new)
+        # Another notation has other relations, or is the same formula.
+        make = _certain if alike and one != other and not same(before, after) else _doubtful
+        yield make(f"a formula changed: {before} -> {after}")
     yield from _negations(said, now, spare)
     yield from _poles(said, now, spare)
     yield from _symbols(said, now, spare)
