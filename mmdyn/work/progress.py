@@ -18,12 +18,13 @@ T = TypeVar("T")
 
 class ProgressBar:
     """Counts what is done of `total` (None where it is not known), with rate, time left and whatever it is told to
-    note; every few `seconds`, also while nothing gets done."""
+    note; every few `seconds` (PLAIN_SECONDS), also while nothing gets done."""
 
     def __init__(
-        self, what: str, total: int | None = None, *, quiet: bool = False, seconds: float = PLAIN_SECONDS
+        self, what: str, total: int | None = None, *, quiet: bool = False, seconds: float | None = None
     ) -> None:
-        self._what, self.total, self._quiet, self._seconds = what, total, quiet, seconds
+        self._what, self.total, self._quiet = what, total, quiet
+        self._seconds = PLAIN_SECONDS if seconds is None else seconds
         self.done = self._there = 0
         self._notes: dict[str, int | str] = {}
         self._started = self._printed = time.monotonic()
