@@ -2,7 +2,7 @@
 
     python bench/waiting.py [--replications 500]
 
-`paired_difference_between` and `mean_score_between` look at two verdicts: all that waits on one side is right and all
+`paired_difference_between`, and reports for scores, look at two verdicts: all that waits on one side is right and all
 on the other is wrong, and the reverse. Here judges give other verdicts. Takes a minute on one core.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from coverage import labels_of, print_table
 
 from mmdyn.keys import stream
-from mmdyn.stats import Floats, Ints, mean_score, mean_score_between, paired_difference, paired_difference_between
+from mmdyn.stats import Floats, Ints, mean_score, paired_difference, paired_difference_between
 
 SHARES = (0.002, 0.02, 0.1, 0.3)
 """Of the answers that wait."""
@@ -94,7 +94,8 @@ def measure(name: str, share: float, count: int) -> Missed:
         found = _drawn(design, labels, share, random)
         low, high, now = (found.difference(*verdict) for verdict in ((1, 0), (0, 1), (0, 0)))
         union = paired_difference_between(low, high, now, *columns)
-        score = mean_score_between(found.judged(0, 0)[1], found.judged(0, 1)[1], found.judged(0, 0)[1], *columns)
+        least, most = (mean_score(found.judged(0, verdict)[1], *columns) for verdict in (0, 1))
+        score = least._replace(low=min(least.low, most.low), high=max(least.high, most.high))
         plain = paired_difference(now, *columns).ci95
         assert union.ci95 and union.p is not None and plain
         width, grown = union.ci95[1] - union.ci95[0], union.ci95[1] - union.ci95[0] - plain[1] + plain[0]

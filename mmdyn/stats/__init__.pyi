@@ -23,7 +23,6 @@ from .intervals import (
     Ints as Ints,
     group_means as group_means,
     mean_score as mean_score,
-    mean_score_between as mean_score_between,
     tango as tango,
     wilson as wilson,
     within as within,

@@ -62,29 +62,6 @@ def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0
     return Estimate(value, low, high, method_of("Wilson", graded=graded, **uneven(weights, labels)))
 
 
-def mean_score_between(
-    low: Floats, high: Floats, value: Floats, weights: Floats, labels: Ints, least: float = 0.0
-) -> Estimate:
-    """The weighted mean of scores of which some wait for a judge. Its interval holds whatever the judge will say: it is
-    the union of those of the lowest and of the highest scores.
-
-    Args:
-        low: the lowest score that each can have once it is judged, in [least, 1].
-        high: the highest, at least `low`.
-        value: each score as it counts until then, between the two.
-        weights: of each score, above 0.
-        labels: the cluster of each score.
-        least: the lowest score that can be, below 1.
-
-    Returns:
-        The mean of `value`, with the method of both ends, or both methods where they differ.
-    """
-    lowest, highest = (mean_score(end, weights, labels, least) for end in (low, high))
-    ends = min(lowest.low, highest.low), max(lowest.high, highest.high)
-    method = "; ".join(dict.fromkeys((lowest.method, highest.method)))
-    return Estimate(float(np.average(value, weights=weights)), *ends, method)
-
-
 def wilson(mean: float, n: float, z: float = Z) -> tuple[float, float]:
     """Wilson's score interval (95 % at the default z) of a proportion `mean` in [0, 1] seen in `n` > 0 (not always
     whole) observations.

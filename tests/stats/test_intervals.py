@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from scipy.stats import binom, binomtest
 
-from mmdyn.stats import holm, mcnemar, mean_score, mean_score_between, tango, wilson
+from mmdyn.stats import holm, mcnemar, mean_score, tango, wilson
 
 
 def floats(*values: float) -> np.ndarray:
@@ -106,23 +106,6 @@ def test_weights_move_the_mean_and_lower_the_effective_n() -> None:
     assert weighted.value == pytest.approx(4 / 6)
     assert weighted.method == "Wilson at effective n (weighted)"
     assert weighted.high - weighted.low > equal.high - equal.low
-
-
-def test_a_score_of_which_some_wait_holds_for_every_verdict() -> None:
-    value = floats(*[1] * 6, *[0] * 4)
-    low, high = value.copy(), floats(*[1] * 8, 0, 0)
-    found = mean_score_between(low, high, value, np.ones(10), alone(10))
-    assert found == (0.6, wilson(0.6, 10)[0], wilson(0.8, 10)[1], "Wilson")
-    assert mean_score_between(low, low, low, np.ones(10), alone(10)) == mean_score(low, np.ones(10), alone(10))
-
-
-def test_a_corrected_score_that_waits_has_the_methods_of_both_ends() -> None:
-    low, high = floats(-1 / 3, 1, 1, 1), floats(0.5, 1, 1, 1)
-    found = mean_score_between(low, high, low, np.ones(4), alone(4), least=-1 / 3)
-    ends = [mean_score(end, np.ones(4), alone(4), -1 / 3) for end in (low, high)]
-    assert found.method == "Wilson; Wilson at effective n (graded)"
-    assert (found.value, found.low) == (pytest.approx(2 / 3), min(end.low for end in ends))
-    assert found.high == max(end.high for end in ends)
 
 
 @settings(max_examples=200, deadline=None)
