@@ -132,8 +132,8 @@ TITLES: dict[type, str] = {
     ErrorKinds: "Kinds of error, of all wrong answers; truncated and empty ones count as incomplete without a label",
     ErrorCounts: "Answers by what is known without a judge; truncated, empty and unparsed ones are among the wrong",
     Metrics: "Metrics: the same replies scored otherwise, beside the scores in force",
-    Strengths: "Strength: medians by chain of the tokens changed, the SSIM of pictures, and the lines of print read"
-    " alike",
+    Strengths: "Strength by chain: medians of the tokens changed, the SSIM of pictures and the lines of print read"
+    " alike, and the mean of unseen frames",
     MeaningJudges: "Judges of meaning: variants that they kept, and how well they reject changed questions",
 }
 
