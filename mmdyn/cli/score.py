@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from mmdyn.cli._command import Command, asking_options, scoring_options, take
+from mmdyn.cli._command import Command, asking_options, options_of, scoring_options, take
 from mmdyn.cli._shared import OutPath, finish, list_failures, quiet_option
 from mmdyn.errors import printable
 
@@ -21,9 +21,14 @@ JUDGING = ("judges", "judge_mode", "rubric", "else_rules")
 GONE = {"--votes": "write --rubric NAME,votes=N", "--judge-pictures": "write --rubric NAME,pictures=true"}
 
 
-@click.command(
-    "score", cls=Command, groups=lambda: {"Judging": scoring_options(*JUDGING), "Limits": asking_options()}, gone=GONE
-)
+def _groups() -> dict[str, list[click.Option]]:
+    from mmdyn.run import Execution
+
+    limits = [*asking_options(), *options_of(Execution, "changed_model")]
+    return {"Judging": scoring_options(*JUDGING), "Limits": limits}
+
+
+@click.command("score", cls=Command, groups=_groups, gone=GONE)
 @click.argument("run", required=False)
 @click.option("--policy", metavar="NAME")
 @click.option("--predictions", metavar="FILE", multiple=True, type=click.Path(path_type=Path))

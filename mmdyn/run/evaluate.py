@@ -22,7 +22,7 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import Given, SampleSet, is_set, unsure_form
 from mmdyn.errors import UserError, command_line, no_such_path, unreadable
 from mmdyn.keys import Json, canonical
-from mmdyn.models import NO_WEIGHING, Budget, Model, in_batches, installed, open_model, read_listings
+from mmdyn.models import NO_WEIGHING, Budget, Model, in_batches, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, settle
@@ -36,24 +36,12 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascades
+from mmdyn.run.served import read_served, still_served
 from mmdyn.run.set_request import Requested, jobs_of, own_jobs, plain_sets
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
 from mmdyn.scoring import Cascade
 from mmdyn.shots import Shots
-from mmdyn.work import (
-    FAILURE,
-    LOG,
-    RECORD,
-    RUN,
-    Evaluator,
-    ModelEntry,
-    RunConfig,
-    RunFolder,
-    run_log,
-    run_to_the_end,
-    spelt,
-    write_config,
-)
+from mmdyn.work import FAILURE, LOG, RECORD, RUN, Evaluator, ModelEntry, RunConfig, RunFolder, run_log, write_config
 from perturb import parse_chains, perturb
 
 FREE = (
@@ -69,6 +57,7 @@ FREE = (
     "library",
     "beside",
     "cache",
+    "served",
 )
 """What of run.json may differ when a run goes on; `limit` may grow, and shrink while nothing was answered."""
 
@@ -139,9 +128,9 @@ def _carry_out(
         engine = Engine(job, opened, models, store, budget, cascades, providers.by_set)
         asked, skipped = count(engine.plan(), lambda ask: engine.cascade(opened[ask.place].root).check(ask.sample))
         engine.job = job = replace(job, planned=asked)
-        if is_first:
-            run_to_the_end(read_listings(models))
         config = _config(job, opened, models, skipped, providers)
+        if is_first:
+            config = replace(config, served=read_served(models, judges))
         _begin(job, config, engine.cascade, write=is_first)
         preparing.close()
         with run_log(job.out, executor.ranks.number):
@@ -239,7 +228,7 @@ def _config(
 ) -> RunConfig:
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),
-        models=tuple(ModelEntry(model.label, model.identity, _served(model)) for model in models),
+        models=tuple(ModelEntry(model.label, model.identity) for model in models),
         evaluators={root: Evaluator(**_asking(one)) for root, one in job.own.items()} or UNSET,
         epochs=job.spec.epochs,
         instructions=own_instructions(job.conditions),
@@ -252,11 +241,6 @@ def _config(
         examples=providers.examples.settings,
         **_asking(job),
     )
-
-
-def _served(model: Model) -> tuple[dict[str, Json], ...]:
-    listing = getattr(model, "listing", None)
-    return (listing.entry,) if listing is not None and listing.entry else ()
 
 
 def _asking(job: Job) -> dict[str, Any]:
@@ -311,7 +295,8 @@ def _begin(job: Job, config: RunConfig, cascade: Callable[[str], Cascade], *, wr
     run = RunFolder(out) if (out / RUN).is_file() else None
     if run is not None:
         before = run.config
-        config = replace(config, models=tuple(_still_served(job, before, entry) for entry in config.models))
+        changed = job.execution.changed_model
+        config = replace(config, served=still_served(out, before.served, config.served, changed_model=changed))
         names = RunConfig.__struct_fields__
         differing = [
             name for name in names if name not in FREE and _unordered(before, name) != _unordered(config, name)
@@ -345,21 +330,6 @@ def _begin(job: Job, config: RunConfig, cascade: Callable[[str], Cascade], *, wr
         write_config(out, begun(config, cascade, run))
 
 
-def _still_served(job: Job, before: RunConfig, entry: ModelEntry) -> ModelEntry:
-    """A model with what its server listed of it before, too. Raises UserError where it lists another one now, unless
-    that may be."""
-    known = next((one.served for one in before.models if one.label == entry.label), ())
-    if not known or not entry.served or known[-1] == entry.served[-1]:
-        return replace(entry, served=known or entry.served)
-    if not job.execution.changed_model:
-        was, now = (spelt(one[-1]) for one in (known, entry.served))
-        raise UserError(
-            f"the server of {entry.label} has another model under this name than when {job.out} was begun ({now};"
-            f" {was} before): choose another -o, or go on with --changed-model"
-        )
-    return replace(entry, served=(*known, *entry.served))
-
-
 def _shrinks(before: int | None, now: int | None) -> bool:
     return (before or inf) > (now or inf)
 
@@ -369,10 +339,8 @@ def _is_answered(run: RunFolder) -> bool:
 
 
 def _unordered(config: RunConfig, name: str) -> object:
-    """What run.json says, whatever the order of its sets, models and conditions (a merged run has its own), and
-    whatever servers list of its models."""
+    """What run.json says, whatever the order of its sets, models and conditions (a merged run has its own)."""
     value = getattr(config, name)
-    value = tuple(replace(entry, served=()) for entry in value) if name == "models" else value
     return sorted(map(canonical, value)) if isinstance(value, tuple) else value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import chain
 from operator import or_
@@ -69,14 +69,12 @@ def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:
     return replace(
         first,
         sets=tuple(_placed(entry, runs, out) for entry in sets),
-        models=tuple(
-            replace(model, served=tuple({spelt(entry): entry for entry in _served(runs, model.label)}.values()))
-            for model in _union(runs, "models", lambda model: model.label, lambda model: model.identity)
-        ),
+        models=_union(runs, "models", lambda model: model.label, lambda model: model.identity),
         conditions=_union(runs, "conditions", lambda condition: condition),
         planned=sum(config.planned // len(config.models) for config in asked.values()),
         skipped=dict(reduce(or_, skipped.values())),
         beside=tuple(dict.fromkeys(name for run in runs for name in run.config.beside or ())) or UNSET,
+        served={name: _served(runs, name) for run in runs for name in run.config.served},
         **{name: reduce(_joined, (getattr(run.config, name) for run in runs)) for name in JOINED},
     )
 
@@ -93,11 +91,10 @@ def _union(runs: Sequence[RunFolder], what: str, name: _Part, identity: _Part = 
     return tuple(found.values())
 
 
-def _served(runs: Sequence[RunFolder], label: str) -> Iterator[dict[str, Json]]:
-    """What servers listed of a model in all runs."""
-    for model in chain.from_iterable(run.config.models for run in runs):
-        if model.label == label:
-            yield from model.served
+def _served(runs: Sequence[RunFolder], name: str) -> tuple[dict[str, Json], ...]:
+    """What servers listed of a model in all runs, each entry once."""
+    entries = chain.from_iterable(run.config.served.get(name, ()) for run in runs)
+    return tuple({spelt(entry): entry for entry in entries}.values())
 
 
 def _joined(known: Json, other: Json) -> Any:

@@ -24,6 +24,7 @@ from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.grader import Grader, JudgeCounts
 from mmdyn.run.recorded import check_asked, pictures_of, sample_of
 from mmdyn.run.scoring_config import ScoringConfig, needed_judges, open_cascades
+from mmdyn.run.served import read_served, still_served
 from mmdyn.run.sets import open_sets, several
 from mmdyn.sample import Sample
 from mmdyn.scoring import Cascade
@@ -101,7 +102,7 @@ def score(
     The golden answers are those that the run's sets have now, where the question is still the one that was asked;
     `sets`: the same sets where they lie elsewhere, as `evaluate` takes them. Verdicts that are in the store stand: a
     judge is asked only about answers on which it gave none, and which it is to judge.
-    `limits` (all but n) and `execution` (cache and quiet) are about the judges alone.
+    `limits` (all but n) and `execution` (cache, changed_model and quiet) are about the judges alone.
 
     Raises Busy while the run is going on, UserError for settings that do not fit and a run without answers, ModelError
     for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in force, and the same call
@@ -121,13 +122,16 @@ def rescore(
     settings: dict[str, Any] = {"concurrency": limits.concurrency, "caches": caches, "budget": budget}
     scorings = {root: _scoring_of(scoring, evaluator) for root, evaluator in run.config.by_root.items()}
     with open_cascades(scorings.values(), **settings) as cascades, Store(run.records_folder) as store:
-        budget.check([judge.asker.model for cascade in cascades.values() for judge in cascade.judges])
+        judges = [judge.asker.model for cascade in cascades.values() for judge in cascade.judges]
+        budget.check(judges)
         run = RunFolder(run.folder)
         check_asked(run)
+        now = read_served((), judges)
+        served = still_served(run.folder, run.config.served, now, changed_model=execution.changed_model)
         before = _scores(run)
         answers = find_answers(run, store, open_sets(sets, run.folder))
         store.flush()
-        run.config = replace(run.config, sets=tuple(answers.entries))
+        run.config = replace(run.config, sets=tuple(answers.entries), served=served)
 
         def cascade_of(root: str) -> Cascade:
             return cascades[scorings.get(root) or scorings[""]]

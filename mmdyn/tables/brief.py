@@ -114,7 +114,8 @@ def doubts(report: Tables) -> Iterator[str]:
             yield f"{state.name} is not finished or not scored: {state.asked} of {state.planned} asked"
         yield from caveats(state)
     if failed := report.failed:
-        yield f"{failed} answers failed, and are left out of every number"
+        refused = f", {count} of them refused by the server" if (count := sum(s.rejected for s in report.runs)) else ""
+        yield f"{failed} answers failed{refused}, and are left out of every number"
     main = main_changes(report.parts)
     yield from _few_questions(main)
     said = "; ".join(change.difference.note for change in main)

@@ -131,6 +131,7 @@ class RunState(Struct, frozen=True):
     """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by
     model.
 
+    rejected: of those that failed, how many the server refused or cannot answer, so that asking again mends nothing.
     cache: how many replies came from the cache. servers: what the servers of models seem to have done; fingerprints:
         of how many kinds of system replies are, where a model's are of several.
 
@@ -163,6 +164,7 @@ class RunState(Struct, frozen=True):
     no_verdict: int = 0
     judge_failures: list[FailedReply] = []
     else_rules: int = 0
+    rejected: int = 0
     cache: CacheUse = field(default_factory=CacheUse)
     servers: tuple[str, ...] = ()
     fingerprints: tuple[str, ...] = ()
@@ -199,7 +201,8 @@ def state_lines(state: RunState) -> Iterator[str]:
         ask = "`mmdyn score RUN --judge MODEL` asks one"
         yield f"{state.name}: {state.needs_judge} answers need a judge and had none; {ask}."
     if state.failed:
-        yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
+        refused = f", {state.rejected} of them refused by the server" if state.rejected else ""
+        yield f"{state.name}: {state.failed} never answered (failed){refused}, left out of every score and contrast."
     yield from (f"{line}." for line in caveats(state))
     yield from (f"{state.name}: {said}." for said in state.fingerprints)
     for spent in state.spending:
@@ -227,6 +230,7 @@ class StateTally:
         self._counts["corrected"] += ANSWERED_NOW in record.key
         if has_failed(record):
             self._counts["failed"] += 1
+            self._counts["rejected"] += record.reply.final
         else:
             self._counts["unscored"] += score is None
             self._counts["needs_judge"] += score is not None and score.needs_judge
@@ -257,6 +261,7 @@ class StateTally:
             sets=tuple(f"{root} by {one.active_scores}" for root, one in by_root.items() if root),
             asked=counts["asked"],
             failed=counts["failed"],
+            rejected=counts["rejected"],
             unscored=counts["unscored"],
             needs_judge=counts["needs_judge"],
             corrected=counts["corrected"],
@@ -270,10 +275,9 @@ class StateTally:
         )
 
     def _said_of_servers(self, run: RunFolder) -> Iterator[str]:
-        for entry in run.config.models:
-            if len(entry.served) > 1:
-                listed = "; then ".join(map(spelt, entry.served))
-                yield f"{entry.label}: its server had several models under the name: {listed}"
+        for name, entries in run.config.served.items():
+            if len(entries) > 1:
+                yield f"{name}: its server had several models under the name: {'; then '.join(map(spelt, entries))}"
         for model, tally in sorted(self._replies.items()):
             if told := _several(tally.models):
                 yield f"{model}: replies are of several models: {told}"

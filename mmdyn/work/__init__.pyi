@@ -31,6 +31,7 @@ from .run_folder import (
     RunConfig as RunConfig,
     RunFolder as RunFolder,
     Scoring as Scoring,
+    Served as Served,
     SetEntry as SetEntry,
     answers_kind as answers_kind,
     judged_kind as judged_kind,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
@@ -69,13 +69,15 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
 
 
+Served: TypeAlias = dict[str, tuple[dict[str, Json], ...]]
+"""What servers listed of models, by the models' names, each entry once in a row."""
+
+
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A model of a run: how reports name it, and what of it went into the requests' keys. `served`: what a server of
-    one's own listed of it, each entry that it had while the run was asked."""
+    """A model of a run: how reports name it, and what of it went into the requests' keys."""
 
     label: str
     identity: dict[str, Json]
-    served: tuple[dict[str, Json], ...] = ()
 
 
 class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,7 +170,8 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     kprag.
     `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
         in words. `examples`: where those came from that stood before the questions, empty where there were none.
-    `cache`: how many replies came from the cache, as of the end of the last call.
+    `cache`: how many replies came from the cache, as of the end of the last call. `served`: what servers of one's own
+        listed of a model (by its label) or a judge (by `judge LABEL`), each entry while the run was asked and judged.
     """
 
     sets: tuple[SetEntry, ...]
@@ -185,6 +188,7 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     library: dict[str, str] = {}
     examples: dict[str, Json] = {}
     cache: CacheUse = field(default_factory=CacheUse)
+    served: Served = {}
     schema: int = SCHEMA
 
     def role(self, root: str, chain: str) -> Role:

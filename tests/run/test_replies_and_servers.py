@@ -14,7 +14,7 @@ from serving import OtherServer, serve
 from making import choice, image_ref, picture, write_set
 from mmdyn.errors import UserError
 from mmdyn.models import cache_folder
-from mmdyn.run import compare, merge_runs
+from mmdyn.run import Execution, ScoringConfig, compare, evaluate, merge_runs, score
 from mmdyn.tables import brief_lines, report, state_lines
 from mmdyn.testing import write_script
 from mmdyn.work import RunFolder
@@ -98,19 +98,42 @@ def test_a_run_whose_server_lists_another_model_stops_and_goes_on_when_told_so(a
     with OtherServer(answers("A"), ROOT_A) as server:
         model, run = f"openai:m,base_url={server.url}", tmp_path / "run"
         first = evaluated(asked, model, run, n=3)
-        assert first.config.models[0].served == (ROOT_A,), "what is new in every list is not kept"
+        assert first.config.served == {"openai:m": (ROOT_A,)}, "what is new in every list is not kept"
         evaluated(asked, model, run, n=4)
         server.change, server.entry = answers("B"), ROOT_B
         with pytest.raises(UserError, match=r"another model under this name .*/models/b.*/models/a.*--changed-model"):
             evaluated(asked, model, run)
         assert server.stats.total == 4 and texts(RunFolder(run)) == {"Answer: A"}
         gone_on = evaluated(asked, model, run, changed_model=True)
-        assert gone_on.config.models[0].served == (ROOT_A, ROOT_B) and server.stats.total == 6
+        assert gone_on.config.served == {"openai:m": (ROOT_A, ROOT_B)} and server.stats.total == 6
         assert "several models under the name: max_model_len=4096, root=/models/a; then max_model_len" in said(gone_on)
         evaluated(asked, model, run)
         server.entry = None
         evaluated(asked, model, run)
-        assert RunFolder(run).config.models[0].served == (ROOT_A, ROOT_B), "a list that is gone says nothing"
+        assert RunFolder(run).config.served == {"openai:m": (ROOT_A, ROOT_B)}, "a list that is gone says nothing"
+
+
+@pytest.mark.parametrize("by", ["eval", "score"])
+def test_a_judge_whose_server_lists_another_model_stops_the_run_too(asked: Path, tmp_path: Path, by: str) -> None:
+    with OtherServer(answers("CORRECT"), ROOT_A) as server:
+        judge = f"openai:m,base_url={server.url}"
+        scoring = ScoringConfig(judges=judge, judge_mode="all")
+
+        def judged(*, changed_model: bool = False) -> RunFolder:
+            execution = Execution(changed_model=changed_model, quiet=True)
+            if by == "eval":
+                return evaluate(asked, "baseline:lexical", tmp_path / "run", scoring=scoring, execution=execution)
+            score(tmp_path / "run", scoring, execution=execution)
+            return RunFolder(tmp_path / "run")
+
+        evaluated(asked, "baseline:lexical", tmp_path / "run")
+        assert judged().config.served == {"judge openai:m": (ROOT_A,)}
+        server.entry = ROOT_B
+        with pytest.raises(UserError, match=r"the server of judge openai:m has another model .*b.*a.*--changed-model"):
+            judged()
+        gone_on = judged(changed_model=True)
+        assert gone_on.config.served == {"judge openai:m": (ROOT_A, ROOT_B)}
+        assert "judge openai:m: its server had several models under the name" in said(gone_on)
 
 
 def test_another_listed_model_is_another_key_of_the_shared_cache(asked: Path, tmp_path: Path) -> None:
@@ -136,13 +159,13 @@ def test_a_merged_run_has_what_all_servers_listed_and_counts_all_cached_replies(
         server.entry = ROOT_B
         evaluated(asked, model, tmp_path / "two", styles="cot")
     merged, _ = merge_runs([tmp_path / "one", tmp_path / "two"], tmp_path / "both")
-    assert merged.config.models[0].served == (ROOT_A, ROOT_B)
+    assert merged.config.served == {"openai:m": (ROOT_A, ROOT_B)}
     assert (merged.config.cache.cached, merged.config.cache.replies) == (6, 12)
 
 
 def test_a_judge_on_a_server_of_ones_own_keeps_its_replies_in_the_run(asked: Path, tmp_path: Path) -> None:
     with serve() as server:
-        judge = f"openai:j,base_url={server.url}"
+        judge = f"openai:m,base_url={server.url}"
         for run in ("one", "two"):
             evaluated(asked, "baseline:lexical", tmp_path / run, judges=judge, judge_mode="all")
         assert server.stats.total == 12 and not cache_folder().exists()
@@ -162,7 +185,7 @@ def test_a_set_that_is_made_keeps_its_rewriters_replies_while_it_is_made(asked: 
 def test_a_comparison_keeps_its_judges_replies(asked: Path, tmp_path: Path) -> None:
     runs = [evaluated(asked, f"baseline:{name}", tmp_path / name).folder for name in ("majority", "random")]
     with serve() as server:
-        judge = f"openai:j,base_url={server.url}"
+        judge = f"openai:m,base_url={server.url}"
         for out in ("one", "two"):
             before = server.stats.total
             compare(runs, tmp_path / out, judge, quiet=True)

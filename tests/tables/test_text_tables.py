@@ -83,6 +83,13 @@ def test_a_run_that_is_not_finished_says_how_far_it_is(tmp_path: Path) -> None:
         "half: 3 samples could not be asked in mode kprag.",
         "half: 1 never answered (failed), left out of every score and contrast.",
     } <= {*full(half)}
+    failed = answers("x", model="m2")
+    refused = [replace(record, reply=replace(record.reply, final=True)) for record in failed]
+    both = write_run(tmp_path / "both", [*answers("11x"), *refused])
+    assert "both: 2 never answered (failed), 1 of them refused by the server, left out of every score and" in " ".join(
+        full(both)
+    )
+    assert "2 answers failed, 1 of them refused by the server, and are left out" in " ".join(short(both))
     begun = full(write_run(tmp_path / "begun", [answer("p", 1.0, scored=False)], planned=2))
     assert "begun: 1 answers are not scored yet; `mmdyn score` scores them." in begun
     assert "m1, exam, standard: no answer has score" in begun
