@@ -55,7 +55,7 @@ def test_a_run_of_one_evaluator_says_nothing_of_evaluators(tmp_path: Path, monke
     assert typed("run", "c.yaml", "-q").exit_code == 0
     assert sorted(json.loads((tmp_path / "run" / "run.json").read_text())) == [
         "cache", "conditions", "epochs", "examples", "instructions", "judge_mode", "judges", "knowledge", "library", "limit",
-        "models", "ops", "planned", "prompt", "prompts", "schema", "scorer", "sets", "skipped", "under_way", "versions",
+        "models", "ops", "planned", "prompt", "prompts", "schema", "scorer", "served", "sets", "skipped", "under_way", "versions",
     ]  # fmt: skip
 
 
