@@ -4,7 +4,7 @@
 
 DATA holds `meaning-change` (PAWS-X, STS-B) and `dynamath`. Positive is a pair whose meaning changed: label 0 in PAWS-X,
 a score of 2 or less in STS-B (4 or more: same; between: left out), and two programmatic variants of one DynaMath
-question. Pairs are parted in two by their digest: thresholds were chosen on the first half, the second one is the
+question. Pairs are parted in two by their digest: what is tuned is tuned on the first half, the second one is the
 measure.
 """
 

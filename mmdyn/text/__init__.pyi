@@ -55,7 +55,12 @@ from .references import (
     refers_to_pair as refers_to_pair,
     unwrapped_text as unwrapped_text,
 )
-from .stems import BLANK as BLANK, count_blanks as count_blanks, without_form_notes as without_form_notes
+from .stems import (
+    BLANK as BLANK,
+    count_blanks as count_blanks,
+    without_form_notes as without_form_notes,
+    without_frames as without_frames,
+)
 from .symbols import (
     LOWERCASE_WORD as LOWERCASE_WORD,
     proper_names as proper_names,

@@ -62,7 +62,7 @@ class _Reader:
         if token == "{":
             return self._group(depth)
         if token in "^_":
-            return self._script(token, depth)
+            return self._script(token, before, depth)
         if len(token) == 1:
             return token
         name = token[1:].rstrip()
@@ -76,8 +76,8 @@ class _Reader:
         inside = self.rest(depth + 1)
         return f"{{{inside}}}" if "," in inside and inside != "," else inside
 
-    def _script(self, mark: str, depth: int) -> str:
-        if self._peek() != "{":
+    def _script(self, mark: str, before: str, depth: int) -> str:
+        if self._peek() != "{" and not (before[:1] == "\\" and self._peek().isalnum()):
             return mark
         inside = self._argument(depth)
         if mark == "_":

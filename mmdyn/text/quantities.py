@@ -51,17 +51,18 @@ _FIGURES = re.compile(
     | 第(?P<place>[{_HAN}]{{1,9}}|\d{{1,6}})
     | (?P<share>[{_HAN}]{{1,9}}分之(?:[{_HAN}]{{1,9}}|\d{{1,9}}(?:\.\d{{1,9}})?))
     | 半(?=[个年天圈数价]|小时|分钟|周期)|(?<=一)半
-    | (?!(?<=[哪有某同每])一[天年日月周]|十分(?![之钟米])|千万[不别要]|万[有物一能]|百[姓科度货合家叶分]|四[周处面]
-        |[百千万亿][^{_HAN}])
+    | (?!(?<=[哪有某同每])一个?[天年日月周]|两两|十分(?![之钟米])|千万[不别要]|万[有物一能]|百[姓科度货合家叶分]
+        |四[周处面]|[百千万亿][^{_HAN}])
       (?P<numeral>[{_HAN}]{{1,12}}?)(?=[百千]?[{_HAN_UNITS}](?<=[百千].)|[^{_HAN}]|\Z))""",
     re.VERBOSE,
 )
 _WORDS = re.compile(
-    rf"""\b(?:(?P<part>an?|{_ONES})[- ](?P<of>{"|".join(_PARTS)})(?:s|(?=\s(?:of|as|the)))
+    rf"""\b(?:(?P<part>an?|(?P<single>one)|{_ONES})[- ](?P<of>{"|".join(_PARTS)})(?:s|(?(single)|(?=\s(?:of|as|the))))
     |(?P<word>(?:(?:minus|negative)\s)?(?:(?:{_TENS})(?:[- ](?:{_ONES}))?|{_SMALL})(?:[- ](?:{_TIMES}))?)
     |an?\s(?P<round>{_TIMES})|(?P<ordinal>{"|".join(_ORDINALS)})|(?P<factor>{"|".join(_FACTORS)}))\b(?!-li[fv]e)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_SHARES = {"%": 100, "‰": 1000, "折": 10}
 _NUMBER_WORDS = frozenset("|".join((_SMALL, _TENS, _TIMES, *_PARTS, *_ORDINALS, *_FACTORS)).split("|"))
 _UNIT = re.compile(
     r"""\s?-?(?:(?P<several>(?:square|cubic|degrees?)\s[A-Za-z]{4,12}|[A-Za-z]{1,11}\sper\s(?:(?:square|cubic)\s)?[A-Za-z]{4,10}(?:\ssquared)?|per\scent)(?![A-Za-z])
@@ -72,7 +73,7 @@ _UNIT = re.compile(
 _WORD = re.compile(r"\s?-?(?P<one>[A-Za-z]{1,14}+)(?![A-Za-z\d])")
 _ASKED = re.compile(
     r"(?:\b(?i:in|into|to|per|an?|each|every|how many|nearest)\s(?![A-Z]\b)"
-    r"|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几|每|(?:换算|化|折合)[成为])"
+    r"|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几(?!分之)|每|用|(?:换算|化|折合)[成为])"
     r"(?=[A-Za-zΩμ°%\u4e00-\u9fff])"
 )
 _ARTICLE = re.compile(r"\san?(?=\s)")
@@ -100,8 +101,8 @@ def _taken(pattern: re.Pattern[str], text: str, found: list[Quantity]) -> str:
             continue
         rest.append(f"{text[end : match.start()]}{value}")
         name, end = _unit_of(text, match)
-        if name in ("%", "‰"):
-            value, name = value / (100 if name == "%" else 1000), ""
+        if name in _SHARES:
+            value, name = value / _SHARES[name] / (10 if name == "折" and value > 10 else 1), ""
         found.append(Quantity(value, name, not match[0][-1].isdigit()))
     return "".join(rest) + text[end:] if rest else text
 
@@ -126,7 +127,7 @@ def asked_units(text: str) -> tuple[set[str], str]:
     """
     units, rest, end = set[str](), list[str](), 0
     for found in _ASKED.finditer(text):
-        name, stop = unit_at(text, found.end())
+        name, stop = unit_at(text, found.end()) if found.end() > end else ("", 0)
         if name and (text[found.end() - 1] != "(" or _CLOSED.match(text, stop)):
             units.add(name)
             rest.append(text[end : found.end()])
@@ -188,8 +189,9 @@ def unit_at(text: str, at: int) -> tuple[str, int]:
         return "", at
     if found["han"]:
         for length in range(min(_HAN_LONGEST, len(found["han"])), 0, -1):
-            if name := _known(found["han"][:length]):
-                return name, found.start("han") + length
+            name = _known(word := found["han"][:length])
+            if name or word in _more():
+                return name, found.start("han") + length if name else at
         return "", at
     if found["several"] and (name := _known(found["several"].lower())):
         return name, found.end("several")

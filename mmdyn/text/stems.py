@@ -1,8 +1,13 @@
-"""What stems bring besides words: blanks to fill in, and notes that say in what form to answer."""
+"""What stems bring besides words: blanks to fill in, notes that say in what form to answer, and frames around the
+question: greetings, instructions, headers of papers."""
 
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from mmdyn.text.option_lists import strip_question_number
 
 _SPACE = r"(?:[\s\u3000~_]|\\textasciitilde|\\q?quad|\\hspace\{[^{}]{0,20}\}|\\[,;: ])"
 _INSIDE = rf"\$?{_SPACE}{{0,99}}\$?\s?(?:\\right\s?)?[)）]"
@@ -40,3 +45,51 @@ def without_form_notes(text: str) -> str:
     """The text without such notes; notes on rounding and units stay, and so does a text that is nothing but a note."""
     shorter = _NOTE.sub("", text)
     return text if shorter == text or not shorter.strip() else shorter.rstrip()
+
+
+_PIECE = re.compile(
+    r"[(（\[【][^()（）\[\]【】\n]{1,60}[)）\]】][.:。：]?|[^,.;:!?，。；：！？．\n(（\[【]+[,.;:!?，。；：！？．\n]*+|(?s:.)"
+)
+"""What stands in brackets, a clause with the marks behind it, or a single character."""
+_LABEL = re.compile(r"\s*[(（]?[A-Za-z]\s?[.．、:：)）]\s?")
+_SAYS = re.compile(r"(?:answer|答案|\A\s*答)(?: is|是|为)?\s?[:：]\s*\Z")
+
+
+@lru_cache(maxsize=512)
+def without_frames(text: str) -> str:
+    """The text without its frames: clauses of no words but those of frames.tsv, such as "Read the question carefully."
+
+    A text that is nothing but frames stays as it is, and so do what follows an option's label and an answer.
+    """
+    lower = text.lower()
+    if len(lower) != len(text):
+        return text
+    kept, begun = [""], False
+    for piece in _PIECE.finditer(lower):
+        words = piece[0]
+        says = _SAYS.search(words) and text[piece.end() :].strip()
+        if says or _LABEL.fullmatch(kept[-1]) or not _is_frame(words, not begun or words[0] in "(（[【"):
+            kept.append(text[piece.start() : piece.end()])
+            begun = begun or not words.isspace()
+    return strip_question_number("".join(kept)) or text
+
+
+def _is_frame(words: str, may_be_header: bool) -> bool:
+    if words.rstrip().endswith(("?", "？")):
+        return bool(_made_of("filler", "talk", "plea").match(words) and not _made_of("filler", "talk").match(words))
+    kinds = ("filler", "talk", "plea", *(["header"] if may_be_header else []))
+    return bool(_made_of(*kinds).match(words) and not _made_of("filler").match(words))
+
+
+@cache
+def _made_of(*kinds: str) -> re.Pattern[str]:
+    """A text of no words but those of these kinds."""
+    phrases = list[str]()
+    for line in files(__package__).joinpath("frames.tsv").read_text(encoding="utf-8").splitlines():
+        kind, _, listed = line.partition("\t")
+        phrases += listed.split("|") if kind in kinds else []
+    known = "|".join(
+        re.escape(phrase).replace(r"\#", r"\d{1,4}+(?:\.\d)?") + (r"(?![\w'])" if phrase[-1].isascii() else "")
+        for phrase in sorted(phrases, key=len, reverse=True)
+    )
+    return re.compile(rf"(?:\W|{known})*+\Z")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from mmdyn.text.latex import without_latex
 from mmdyn.text.normalise import one_spelling
@@ -13,6 +14,7 @@ _PRICE = re.compile(
 )
 _ARROWS = {"<=": "≤", ">=": "≥", "!=": "≠", "≦": "≤", "≧": "≥", "⩽": "≤", "⩾": "≥"}
 _ARROWS |= dict.fromkeys(("=>", "->", "⇒", "⇌"), "→")
+_ARROWS |= dict.fromkeys("Δ∆", "△")
 _ARROW = re.compile("|".join(map(re.escape, _ARROWS)))
 
 _GREEK = "α-ωΑ-Ω"
@@ -31,7 +33,8 @@ _FUNCTIONS = frozenset(
 _OPERAND = re.compile(rf"[A-Za-z{_GREEK}\d]")
 _FUNCTION = re.compile(rf"\\?\b({'|'.join(sorted(_FUNCTIONS, key=len, reverse=True))})\s*(?=[\w(√])")
 _EDGE = ".,:!'_=<>≤≥≠≈→"
-_SUBSCRIPT = re.compile(rf"(?<=[A-Za-z{_GREEK})])_(?=[A-Za-z0-9])")
+_SUBSCRIPT = re.compile(rf"(?<=[A-Za-z{_GREEK})∁])_(?=[A-Za-z0-9])")
+_SET_BUILDER = re.compile(r"\{\s*(\(?[A-Za-z](?:,\s?[A-Za-z]\))?)\s*:")
 _WORD_AT_A_BAR = re.compile(rf"(?!(?:{'|'.join(sorted(_FUNCTIONS))})\|)[A-Z]?[a-z]+(?=\|)")
 """A word that stands before an absolute value and is no part of it: "If |x| = 3"."""
 _BARE_NUMBER = re.compile(r"-?[\d./]+")
@@ -40,6 +43,8 @@ _IN_BRACKETS = re.compile(r"\([^(),]*(?:\([^()]*\)[^(),]*)*\)")
 _LONGEST = 1000
 """Characters of a run that may be a formula."""
 _RELATION = re.compile(r"([=<>≤≥≠≈∈→∥⊥])")
+_INTERVAL = re.compile(r"(\w+)∈([(\[])([^,∞]+),([^,∞]+)([)\]])")
+_ORDERS = frozenset("<>≤≥")
 _TURNED = {">": "<", "≥": "≤"}
 _SYMMETRIC = "=≠≈∥⊥"
 
@@ -52,6 +57,7 @@ _NAME = re.compile(
     r"(?:(?<=[\wÀ-ɏ,;%'-]\s)|(?<=[a-z]\s\()|(?<=[\u4e00-\u9fff]))[A-ZÀ-Þ][a-zà-ɏ]{2,}(?:-[A-Z][a-z]+)?(?![A-Za-z0-9])"
 )
 _QUOTED = re.compile(r"《([^《》]{1,80})》|\"([^\"\n]{1,80})\"|「([^「」]{1,80})」|『([^『』]{1,80})』")
+_MARKS = ".,;:!?。、"
 LOWERCASE_WORD = re.compile(r"[a-zà-ɏ]{2,}")
 """A word of a text in lower case."""
 
@@ -66,7 +72,7 @@ def readable_text(text: str) -> str:
         text = _CIRCLED.sub("\ue000", text)
     if "$" in text:
         text = _PRICE.sub(r"\1 dollars", text)
-    text = _SUBSCRIPT.sub("", one_spelling(without_latex(text)))
+    text = _SET_BUILDER.sub(r"{\1|", _SUBSCRIPT.sub("", one_spelling(without_latex(text))))
     text = " ".join(_ARROW.sub(lambda found: _ARROWS[found[0]], text).split())
     return re.sub("\ue000", lambda _: circled.pop(0), text) if circled else text
 
@@ -76,7 +82,8 @@ def read_formulas(text: str) -> frozenset[str]:
     found = set[str]()
     for run in _RUN.findall(_LOOSE.sub(r"\1\2", _FUNCTION.sub(r"\1", text))):
         if 2 < len(run) <= _LONGEST and _OPERATOR.search(run):
-            found.update(_turned(part) for part in map(_trimmed, _parts(run)) if _is_formula(part))
+            parts = filter(_is_formula, map(_trimmed, _parts(run)))
+            found.update(_turned(relation) for part in parts for relation in _relations(part))
     return frozenset(found)
 
 
@@ -92,7 +99,7 @@ def proper_names(text: str) -> frozenset[str]:
 
 def read_quotations(text: str) -> frozenset[str]:
     """What stands in quotation marks or 《》, in lower case and without spaces."""
-    return frozenset("".join(found).replace(" ", "").lower() for found in _QUOTED.findall(text))
+    return frozenset("".join(found).replace(" ", "").lower().strip(_MARKS) for found in _QUOTED.findall(text))
 
 
 def without_order(formula: str) -> tuple[str, ...]:
@@ -128,6 +135,19 @@ def _is_formula(text: str) -> bool:
         return False
     words = set(_LONG_WORD.findall(text.lower())) - _FUNCTIONS
     return not words or bool(_RELATION.search(text))
+
+
+def _relations(formula: str) -> Iterator[str]:
+    """The relations of two sides that a chain (-2≤n<4) or an interval (n∈[-2,4)) stands for; others as they are."""
+    if found := _INTERVAL.fullmatch(formula):
+        name, opened, low, high, closed = found.groups()
+        formula = f"{low}{'<' if opened == '(' else '≤'}{name}{'<' if closed == ')' else '≤'}{high}"
+    parts = _RELATION.split(formula)
+    if len(parts) < 5 or not _ORDERS.issuperset(parts[1::2]):
+        yield formula
+        return
+    for at in range(0, len(parts) - 2, 2):
+        yield "".join(parts[at : at + 3])
 
 
 def _turned(formula: str) -> str:

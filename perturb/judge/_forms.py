@@ -10,7 +10,16 @@ from typing import Literal
 from msgspec import Struct
 
 from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Option, Sample
-from mmdyn.text import count_blanks, fold, read_number, split_options, without_form_notes
+from mmdyn.text import (
+    BLANK,
+    count_blanks,
+    fold,
+    read_number,
+    readable_text,
+    split_options,
+    without_form_notes,
+    without_frames,
+)
 
 Form = Literal["choice", "blank", "claim", "open"]
 
@@ -46,6 +55,12 @@ UNKNOWN = "?"
 """The answer of a question whose answer nobody gave."""
 
 
+@lru_cache(maxsize=512)
+def plain_text(text: str) -> str:
+    """A stem in one spelling, without LaTeX and image marks, a blank as ____ and the end of a line as a full stop."""
+    return readable_text(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))
+
+
 class AskedForm(Struct, frozen=True, eq=False):
     """A question taken apart. `stem` has neither options nor what a claim calls right, letters (`claimed`) or a text
     (`filled`), nor a line that says the answer (`said`: the options' texts where it names letters).
@@ -73,6 +88,7 @@ def asked(sample: Sample) -> AskedForm:
     line = next((found for found in _SAID.finditer(question) if not _asks(found[1])), None)
     if line:
         question = f"{question[: line.start()].rstrip()}\n{question[line.end() :].lstrip()}".strip()
+    question = without_frames(question)
     stem, options = (question, sample.options) if sample.options else _listed(question)
     form = _form(sample, stem, options)
     claimed, filled = tuple[str, ...](), ""

@@ -23,7 +23,6 @@ from mmdyn.equal import same
 from mmdyn.keys import Json, digest
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import (
-    BLANK,
     LOWERCASE_WORD,
     NEGATION_AXIS,
     SKIPPED_AXIS,
@@ -35,20 +34,28 @@ from mmdyn.text import (
     logic_poles,
     proper_names,
     read_formulas,
+    read_number,
     read_quantities,
     read_quotations,
     read_symbols,
-    readable_text,
     unit_measure,
     without_order,
 )
-from perturb.judge._forms import AskedForm, answers_differ, asked, means, options_differ
+from mmdyn.text.units import read_names
+from perturb.judge._forms import AskedForm, answers_differ, asked, means, options_differ, plain_text
 from perturb.judge._judge import Doubt, Look, gravest
 
-VERSION = 3
+VERSION = 4
 """Goes up whenever equal words may get another verdict."""
 
-_RULES = ("logic.tsv", "unit_spellings_in_running_text.tsv", "stopwords.txt")
+_RULES = (
+    "logic.tsv",
+    "unit_spellings_in_running_text.tsv",
+    "stopwords.txt",
+    "frames.tsv",
+    "implied_numbers.tsv",
+    "counted_numbers.tsv",
+)
 
 _SURE, _UNSURE = 0.97, 0.8
 _BY_PRESENCE = frozenset({"bound", "only", "quantity"})
@@ -57,9 +64,20 @@ _SELF_TOLD = frozenset({"quantity", "junction", "compass", "colour", "season", "
 """Axes whose poles need no axis to be understood."""
 _UNCHANGED = Pole("trend", "same")
 _SHORTEST_STEM = 4
+_SHORTEST_NAME = 2
 _BARE = ("", "th")
 """What stands for a unit where there is none."""
 
+_IMPLIED, _COUNTED = (
+    {int(number): re.compile("|".join(words)) for number, *words in read_names(f"{name}_numbers.tsv")}
+    for name in ("implied", "counted")
+)
+"""Words that say a number without naming it, and such as count things that the other text has too."""
+_RATES = (
+    (re.compile(r"每(小时|秒钟?|分钟?)([^\d，,。.;；]{0,5}[\d.]+)\s?([千厘]?米|公里|k?m)(?![/\w])"), r"\2\3/\1"),
+    (re.compile(r"(\d\s?[A-Za-z]{1,11}) (?:an?|each|every) (?=hour|minute|second)"), r"\1 per "),
+)
+"""每小时行50千米 as 50千米/小时, "50 km an hour" as "50 km per hour"."""
 _OPEN = {
     1: re.compile(r"\b(?:an?|single|each|every|once)\b|[单首每]"),
     2: re.compile(r"\b(?:both|pairs?|couple|either|neither|doubled?)\b|[双对]"),
@@ -137,6 +155,8 @@ def _doubts(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
         yield _doubtful(f"the answer is given away: {b.said}")
     elif a.said and b.said and a.form == b.form and not means(a.said, b.said):
         yield _doubtful(f"the answer that is given changed: {a.said} -> {b.said}")
+    elif a.form == b.form != "claim" and (given := _given_away(a, b)):
+        yield _doubtful(f"the answer is given away: {given[:40]}")
     yield from _marks(a, b)
     if a.stem == b.stem:
         return
@@ -149,6 +169,16 @@ def _doubts(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
         yield from _words(said, now, spare)
 
 
+def _given_away(a: AskedForm, b: AskedForm) -> str:
+    """The right answer, where the variant's stem names it and the parent's does not."""
+    said, now = plain_text(a.stem).lower(), plain_text(b.stem).lower()
+    for gold in a.gold:
+        name = plain_text(gold).lower().strip(" .")
+        if len(name) >= _SHORTEST_NAME and name not in said and name in now and not read_number(name):
+            return gold
+    return ""
+
+
 def _surely_differ(a: AskedForm, b: AskedForm) -> bool:
     """Whether options that differ are the samples' own, or list other numbers or formulas: what a text lists may have
     been put into other words."""
@@ -159,20 +189,30 @@ def _surely_differ(a: AskedForm, b: AskedForm) -> bool:
 
 def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     now = _in_units_of(said, now)
+    named = _without(said.numbers, _IMPLIED, now, said), _without(now.numbers, _IMPLIED, said, now)
+    said, now = replace(said, numbers=named[0]), replace(now, numbers=named[1])
     yield from _numbers(said, now, spare)
-    yield from _sets("unit", said.units - now.units, now.units - said.units - spare.units)
+    yield from _sets("unit", _units_gone(said, now), _units_gone(now, said) - spare.units)
     gone, new = said.formulas - now.formulas, now.formulas - said.formulas - spare.formulas
     if gone and new:
         one, other = (sorted(map(without_order, formulas)) for formulas in (gone, new))
         alike = sorted(sides[1::2] for sides in one) == sorted(sides[1::2] for sides in other)
         before, after = _first(gone), _first(new)
         # Another notation has other relations, or is the same formula.
-        make = _certain if alike and one != other and not same(before, after) else _doubtful
-        yield make(f"a formula changed: {before} -> {after}")
+        if not (alike and same(before, after)):
+            make = _certain if alike and one != other else _doubtful
+            yield make(f"a formula changed: {before} -> {after}")
     yield from _negations(said, now, spare)
     yield from _poles(said, now, spare)
     yield from _symbols(said, now, spare)
     yield from _names(said, now, spare)
+
+
+def _units_gone(said: Facts, now: Facts) -> set[str]:
+    """The units that the other text has in no spelling, nor as a letter: kW·h is kWh."""
+    measures = list(map(unit_measure, now.units))
+    gone = (unit for unit in said.units - now.units - now.symbols)
+    return {unit for unit in gone if not ((measure := unit_measure(unit)) and measure in measures)}
 
 
 def _in_units_of(said: Facts, now: Facts) -> Facts:
@@ -192,6 +232,8 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     gone = _without_small(said.numbers - now.numbers, now.loose - said.loose, now)
     new = _without_small(now.numbers - said.numbers - spare.numbers, said.loose - now.loose, said)
     lost = [number for number in gone if number not in now.numbers]
+    if not lost:
+        new = _without(new, _COUNTED, now, said)
     found = [number for number in new if number not in said.numbers]
     if lost and found:
         yield _changed(lost, found)
@@ -199,10 +241,21 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
         yield _doubtful(f"a number is {'gone' if lost else 'new'}: {_spell((lost or found)[0])}")
     elif gone or new:
         yield _doubtful(f"a number stands there more or less often: {_spell(next(iter(gone or new)))}")
-    two = Quantity(Fraction(2), "")
-    for one, other, how in ((said, now, "gone"), (now, said, "new")):
-        if 2 in one.small and not other.loose[2] and 2 not in spare.small and two not in other.numbers:
-            yield _doubtful(f"a number is {how}: two")
+    if 2 in said.small and not now.loose[2] and Quantity(Fraction(2), "") not in now.numbers:
+        yield _doubtful("a number is gone: two")
+
+
+def _without(
+    numbers: Counter[Quantity], words: dict[int, re.Pattern[str]], text: Facts, other: Facts
+) -> Counter[Quantity]:
+    """The numbers without those for which a text, and not the other, has words."""
+    known = {number: words.get(int(number.value)) for number in numbers if number.value.denominator == 1}
+    found = {
+        number
+        for number, pattern in known.items()
+        if pattern and pattern.search(text.text) and not pattern.search(other.text)
+    }
+    return Counter({number: count for number, count in numbers.items() if number not in found})
 
 
 def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
@@ -210,7 +263,9 @@ def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
     odd, new = _unlike(lost, found), _unlike(found, lost)
     one, other = (odd[0], new[0]) if odd and new else (lost[0], found[0])
     kind = "unit" if one.value == other.value else "number"
-    return (_certain if odd and new else _doubtful)(f"a {kind} changed: {_spell(one)} -> {_spell(other)}")
+    measures = [measure.dimension for unit in (one.unit, other.unit) if (measure := unit_measure(unit))]
+    certain = odd and new and len({*measures}) < 2  # 30° and π/6 rad may be the same
+    return (_certain if certain else _doubtful)(f"a {kind} changed: {_spell(one)} -> {_spell(other)}")
 
 
 def _unlike(numbers: list[Quantity], others: list[Quantity]) -> list[Quantity]:
@@ -255,6 +310,10 @@ def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 def _symbols(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     gone = {symbol for symbol in said.symbols - now.symbols if symbol.lower() not in now.words}
     new = {symbol for symbol in now.symbols - said.symbols - spare.symbols if symbol.lower() not in said.words}
+    if not (gone and new):  # triangle ABC, of which sides alone are named
+        letters, others = ({*"AI", *"".join(side.symbols | side.units)} for side in (now, said))
+        gone = {symbol for symbol in gone if not letters.issuperset(symbol)}
+        new = {symbol for symbol in new if not others.issuperset(symbol)}
     yield from _sets("symbol", gone, new)
 
 
@@ -318,9 +377,11 @@ def _doubtful(reason: str) -> Doubt:
 @lru_cache(maxsize=512)
 def facts(text: str) -> Facts:
     """Read a text."""
-    plain = readable_text(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))
+    plain = plain_text(text)
     lower = plain.lower()
     words = frozenset(LOWERCASE_WORD.findall(lower))
+    for pattern, written in _RATES:
+        plain = pattern.sub(written, plain)
     found, rest = read_quantities(plain, words)
     asked, rest = asked_units(rest)
     small, numbers = Counter[int](), Counter[Quantity]()
