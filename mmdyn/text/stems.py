@@ -57,10 +57,12 @@ _SAYS = re.compile(r"(?:answer|答案|\A\s*答)(?: is|是|为)?\s?[:：]\s*\Z")
 
 @lru_cache(maxsize=512)
 def without_frames(text: str) -> str:
-    """The text without its frames: clauses of no words but those of frames.tsv, such as "Read the question carefully."
+    """The text without notes on the form of the answer and without frames: clauses of no words but those of frames.tsv,
+    such as "Read the question carefully."
 
     A text that is nothing but frames stays as it is, and so do what follows an option's label and an answer.
     """
+    text = without_form_notes(text)
     lower = text.lower()
     if len(lower) != len(text):
         return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from mmdyn.text.latex import without_latex
 from mmdyn.text.normalise import one_spelling
@@ -137,17 +136,15 @@ def _is_formula(text: str) -> bool:
     return not words or bool(_RELATION.search(text))
 
 
-def _relations(formula: str) -> Iterator[str]:
+def _relations(formula: str) -> list[str]:
     """The relations of two sides that a chain (-2≤n<4) or an interval (n∈[-2,4)) stands for; others as they are."""
     if found := _INTERVAL.fullmatch(formula):
         name, opened, low, high, closed = found.groups()
         formula = f"{low}{'<' if opened == '(' else '≤'}{name}{'<' if closed == ')' else '≤'}{high}"
     parts = _RELATION.split(formula)
     if len(parts) < 5 or not _ORDERS.issuperset(parts[1::2]):
-        yield formula
-        return
-    for at in range(0, len(parts) - 2, 2):
-        yield "".join(parts[at : at + 3])
+        return [formula]
+    return ["".join(parts[at : at + 3]) for at in range(0, len(parts) - 2, 2)]
 
 
 def _turned(formula: str) -> str:

@@ -10,16 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Option, Sample
-from mmdyn.text import (
-    BLANK,
-    count_blanks,
-    fold,
-    read_number,
-    readable_text,
-    split_options,
-    without_form_notes,
-    without_frames,
-)
+from mmdyn.text import BLANK, count_blanks, fold, read_number, readable_text, split_options, without_frames
 
 Form = Literal["choice", "blank", "claim", "open"]
 
@@ -82,9 +73,9 @@ class AskedForm(Struct, frozen=True, eq=False):
 def asked(sample: Sample) -> AskedForm:
     """Take a sample apart. What an open question really is (options listed in it, a blank, a claim) its words tell.
 
-    Notes on the form of the answer are no part of what is asked: they go where the form changes.
+    Frames around the question and notes on the form of the answer are no part of what is asked.
     """
-    question = without_form_notes(sample.question)
+    question = sample.question
     line = next((found for found in _SAID.finditer(question) if not _asks(found[1])), None)
     if line:
         question = f"{question[: line.start()].rstrip()}\n{question[line.end() :].lstrip()}".strip()

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -48,14 +49,7 @@ from perturb.judge._judge import Doubt, Look, gravest
 VERSION = 4
 """Goes up whenever equal words may get another verdict."""
 
-_RULES = (
-    "logic.tsv",
-    "unit_spellings_in_running_text.tsv",
-    "stopwords.txt",
-    "frames.tsv",
-    "implied_numbers.tsv",
-    "counted_numbers.tsv",
-)
+_RULES = "logic.tsv frames.tsv unit_spellings_in_running_text.tsv implied_numbers.tsv counted_numbers.tsv stopwords.txt"
 
 _SURE, _UNSURE = 0.97, 0.8
 _BY_PRESENCE = frozenset({"bound", "only", "quantity"})
@@ -68,8 +62,9 @@ _SHORTEST_NAME = 2
 _BARE = ("", "th")
 """What stands for a unit where there is none."""
 
+Words: TypeAlias = dict[Fraction, re.Pattern[str]]
 _IMPLIED, _COUNTED = (
-    {int(number): re.compile("|".join(words)) for number, *words in read_names(f"{name}_numbers.tsv")}
+    {Fraction(number): re.compile("|".join(words)) for number, *words in read_names(f"{name}_numbers.tsv")}
     for name in ("implied", "counted")
 )
 """Words that say a number without naming it, and such as count things that the other text has too."""
@@ -80,7 +75,9 @@ _RATES = (
 """每小时行50千米 as 50千米/小时, "50 km an hour" as "50 km per hour"."""
 _OPEN = {
     1: re.compile(r"\b(?:an?|single|each|every|once)\b|[单首每]"),
-    2: re.compile(r"\b(?:both|pairs?|couple|either|neither|doubled?)\b|[双对]"),
+    2: re.compile(
+        r"\b(?:both|pairs?|couple|either|neither|doubled?|them|they|their|between|together)\b|[双对们相]|之间|彼此"
+    ),
 }
 _DENIED = Pole(NEGATION_AXIS, "not")
 
@@ -118,7 +115,10 @@ class Facts(Struct, frozen=True, eq=False):
 
 def identity() -> Json:
     """What of the rules decides verdicts: the version and a digest of their words."""
-    return [VERSION, digest([files("mmdyn.text").joinpath(name).read_text(encoding="utf-8") for name in _RULES])]
+    return [
+        VERSION,
+        digest([files("mmdyn.text").joinpath(name).read_text(encoding="utf-8") for name in _RULES.split()]),
+    ]
 
 
 def compare(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> Doubt | None:
@@ -192,16 +192,18 @@ def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     named = _without(said.numbers, _IMPLIED, now, said), _without(now.numbers, _IMPLIED, said, now)
     said, now = replace(said, numbers=named[0]), replace(now, numbers=named[1])
     yield from _numbers(said, now, spare)
-    yield from _sets("unit", _units_gone(said, now), _units_gone(now, said) - spare.units)
+    lost, found = _units_gone(said, now), _units_gone(now, said) - spare.units
+    if not (lost and found):
+        lost, found = _with_kin(lost, now), _with_kin(found, said)
+    yield from _sets("unit", lost, found)
     gone, new = said.formulas - now.formulas, now.formulas - said.formulas - spare.formulas
     if gone and new:
         one, other = (sorted(map(without_order, formulas)) for formulas in (gone, new))
         alike = sorted(sides[1::2] for sides in one) == sorted(sides[1::2] for sides in other)
-        before, after = _first(gone), _first(new)
         # Another notation has other relations, or is the same formula.
-        if not (alike and same(before, after)):
+        if not (alike and all(map(same, sorted(gone), sorted(new)))):
             make = _certain if alike and one != other else _doubtful
-            yield make(f"a formula changed: {before} -> {after}")
+            yield make(f"a formula changed: {_first(gone)} -> {_first(new)}")
     yield from _negations(said, now, spare)
     yield from _poles(said, now, spare)
     yield from _symbols(said, now, spare)
@@ -210,9 +212,14 @@ def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 def _units_gone(said: Facts, now: Facts) -> set[str]:
     """The units that the other text has in no spelling, nor as a letter: kW·h is kWh."""
-    measures = list(map(unit_measure, now.units))
-    gone = (unit for unit in said.units - now.units - now.symbols)
-    return {unit for unit in gone if not ((measure := unit_measure(unit)) and measure in measures)}
+    measures = set(map(unit_measure, now.units)) - {None}
+    return {unit for unit in said.units - now.units - now.symbols if unit_measure(unit) not in measures}
+
+
+def _with_kin(units: set[str], text: Facts) -> set[str]:
+    """The units beside which a text names another of the same kind: others may go without saying."""
+    kinds = {measure.dimension for unit in text.units if (measure := unit_measure(unit))}
+    return {unit for unit in units if (measure := unit_measure(unit)) and measure.dimension in kinds}
 
 
 def _in_units_of(said: Facts, now: Facts) -> Facts:
@@ -245,17 +252,11 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
         yield _doubtful("a number is gone: two")
 
 
-def _without(
-    numbers: Counter[Quantity], words: dict[int, re.Pattern[str]], text: Facts, other: Facts
-) -> Counter[Quantity]:
+def _without(numbers: Counter[Quantity], words: Words, text: Facts, other: Facts) -> Counter[Quantity]:
     """The numbers without those for which a text, and not the other, has words."""
-    known = {number: words.get(int(number.value)) for number in numbers if number.value.denominator == 1}
-    found = {
-        number
-        for number, pattern in known.items()
-        if pattern and pattern.search(text.text) and not pattern.search(other.text)
-    }
-    return Counter({number: count for number, count in numbers.items() if number not in found})
+    known = {number: word for number in numbers if (word := words.get(number.value))}
+    named = {number for number, word in known.items() if word.search(text.text) and not word.search(other.text)}
+    return Counter(number for number in numbers.elements() if number not in named)
 
 
 def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
@@ -263,9 +264,10 @@ def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
     odd, new = _unlike(lost, found), _unlike(found, lost)
     one, other = (odd[0], new[0]) if odd and new else (lost[0], found[0])
     kind = "unit" if one.value == other.value else "number"
-    measures = [measure.dimension for unit in (one.unit, other.unit) if (measure := unit_measure(unit))]
-    certain = odd and new and len({*measures}) < 2  # 30° and π/6 rad may be the same
-    return (_certain if certain else _doubtful)(f"a {kind} changed: {_spell(one)} -> {_spell(other)}")
+    angles = {"°", "rad"} == {one.unit, other.unit}  # 30° and π/6 rad are the same
+    return (_certain if odd and new and not angles else _doubtful)(
+        f"a {kind} changed: {_spell(one)} -> {_spell(other)}"
+    )
 
 
 def _unlike(numbers: list[Quantity], others: list[Quantity]) -> list[Quantity]:

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9À-ɏα-ωΑ-Ω]+(?:\.\d+)?|[\u4e00-\u9fff]|[，
 _ARTICLE = re.compile(r"(?<![a-z,] )\bA(?= [a-z])")
 _FRAME = re.compile("关于|有关|对于|而言|下列|下面|以下|如图(?:所示)?")
 """Words that say of what a sentence speaks, or point at what follows: they may stand anywhere in it."""
-_HAN = re.compile(r"[\u4e00-\u9fff]")
+_HAN, _BETWEEN_HAN = re.compile(r"[\u4e00-\u9fff]"), re.compile(r"(?<=[\u4e00-\u9fff]) ")
 _MARKS = frozenset("，。；;,.?？!！:：、\n")
 _ENDS = frozenset("。；;.?？!！\n")
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -30,7 +30,7 @@ _OPENING = frozenset({*"若如当设", "if", "when", "given", "suppose", "becaus
 """What begins a clause that may stand before or behind another."""
 _ENDINGS = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s|ly)$")
 
-_MOST_LEFT_OUT, _MOST_PUT_IN = {1: 3, 2: 5}, {1: 2, 2: 4}
+_MOST_LEFT_OUT, _MOST_PUT_IN = {1: 5, 2: 8}, {1: 2, 2: 4}
 """How many words, or Chinese characters, one text may have more than the other without putting them into other words:
 where words changed, and where one text is the other with something put in."""
 
@@ -53,7 +53,7 @@ def check_structure(a: AskedForm, b: AskedForm) -> Doubt | None:
     if (a.form, a.sample.task_type) != (b.form, b.sample.task_type):
         return None
     if pair := swapped(before, after):
-        return Doubt(f"{pair[0]} and {pair[1]} traded places", certain=False, confidence=_UNSURE)
+        return Doubt(f"{pair[0][:40]} and {pair[1][:40]} traded places", certain=False, confidence=_UNSURE)
     gone, new = unmatched(before, after)
     most = _MOST_PUT_IN if _holds(before, after) or _holds(after, before) else _MOST_LEFT_OUT
     few = 2 * min(gone, new) <= abs(gone - new) > most[_words(before)[1]]
@@ -159,7 +159,7 @@ def _exchanged(before: list[str], after: list[str]) -> tuple[str, str] | None:
             between = a[first:-last]
             listed = _JOINING.issuperset(between) or _LISTING.issuperset((between[0], between[-1]))
             if a[-last:] == b[:last] and between == b[last:-first] and not listed:
-                return " ".join(a[:first]), " ".join(a[-last:])
+                return _BETWEEN_HAN.sub("", " ".join(a[:first])), _BETWEEN_HAN.sub("", " ".join(a[-last:]))
     return None
 
 

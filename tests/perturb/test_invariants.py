@@ -150,6 +150,9 @@ def test_what_a_model_should_look_at_is_doubtful(a: str, b: str, problem: str) -
     ("What is it in m/s?", "What is it in metres per second?"),
     ("（答案用千米表示）多远？", "是多少千米？"),
     ("五年级的学生", "读五年级的孩子"),
+    ("How high does it rise at 20 m/s?", "At a speed of 20 m/s, what height does it reach?"),
+    ("甲、乙两人相距多少千米？", "他们之间，即甲和乙，相距多少千米？"),
+    ("By how many degrees did it rise?", "By how much did it rise?"),
     ("\"The wind blew,\" says whom?", "Who says \"The wind blew.\"?"),
 ])  # fmt: skip
 def test_what_only_reads_differently_passes(a: str, b: str) -> None:

@@ -38,7 +38,7 @@ def rules() -> EmbeddedJudge:
     ("The Jidanul is a tributary of the Jiul.", "The Jiul is a tributary of the Jidanul.", {"jidanul", "jiul"}),
     ("Box A is heavier than box B.", "Box B is heavier than box A.", {"A", "B"}),
     ("小明比小红高，谁更高？", "小红比小明高，谁更高？", {"明", "红"}),
-    ("因为水土流失，所以植被减少。", "因为植被减少，所以水土流失。", {"水 土 流 失", "植 被 减 少"}),
+    ("因为水土流失，所以植被减少。", "因为植被减少，所以水土流失。", {"水土流失", "植被减少"}),
     ("35除以7得多少？", "7除以35得多少？", {"35", "7"}),
     ("In a pond, perch eat minnows. The perch die. What now?", "In a pond, minnows eat perch. What if the perch die?", {"perch", "minnow"}),
 ])  # fmt: skip
