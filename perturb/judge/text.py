@@ -30,7 +30,7 @@ _OPENING = frozenset({*"若如当设", "if", "when", "given", "suppose", "becaus
 """What begins a clause that may stand before or behind another."""
 _ENDINGS = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s|ly)$")
 
-_MOST_LEFT_OUT, _MOST_PUT_IN = {1: 5, 2: 8}, {1: 2, 2: 4}
+_MOST_LEFT_OUT, _MOST_PUT_IN = {1: 3, 2: 5}, {1: 2, 2: 4}
 """How many words, or Chinese characters, one text may have more than the other without putting them into other words:
 where words changed, and where one text is the other with something put in."""
 
