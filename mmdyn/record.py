@@ -21,8 +21,7 @@ Scale = Literal["raw", "corrected"]
 class Condition(Struct, frozen=True, forbid_unknown_fields=True):
     """A named set of factors under which samples are asked.
 
-    shots: how many examples stand before the question (mmdyn/shots.py). Without any it is left out, of keys too, so
-        that those of runs which know nothing of examples stay.
+    shots: how many examples stand before the question (mmdyn/shots.py). Without any it is left out, of keys too.
     """
 
     variant: Literal["standard", "dynamic"] = "standard"
@@ -102,7 +101,7 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     confidence: of the reading, by its rule, in [0, 1]; 0 where nothing was read. needs_judge: the rules do not settle
         the value, and no judge has. lower_bound: it needs one because it is an open answer, or what was read for a
         blank is not of the right answer's kind, so that the rules may have missed that it is right. chance: what
-        guessing at the sample earns under the same policy, in [0, 1]; None in scores of versions that did not say.
+        guessing at the sample earns under the same policy, in [0, 1].
     """
 
     status: Status
@@ -114,7 +113,7 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     confidence: float = 0.0
     needs_judge: bool = False
     lower_bound: bool = False
-    chance: float | None = None
+    chance: float = 0.0
 
 
 class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

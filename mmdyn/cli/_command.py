@@ -1,5 +1,4 @@
-"""A command whose options are the fields of sections, and which answers options of former versions with how they are
-written now."""
+"""A command whose options are the fields of sections."""
 
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from mmdyn.cli._shared import Number
-from mmdyn.errors import UserError
 
 S = TypeVar("S", bound=Struct)
 Groups = Mapping[str, list[click.Option]]
@@ -41,14 +39,11 @@ class Command(click.Command):
     """What its docstring says of options stands behind a form feed, as `name: text`.
 
     groups: the options under each heading of its help, after those of the command itself; made when they are needed.
-        gone: what to write in place of options that there were.
     """
 
-    def __init__(
-        self, *args: Any, groups: Callable[[], Groups] = dict, gone: Mapping[str, str] | None = None, **more: Any
-    ) -> None:
+    def __init__(self, *args: Any, groups: Callable[[], Groups] = dict, **more: Any) -> None:
         super().__init__(*args, **more)
-        self._groups, self._gone, self._headings = groups, gone or {}, dict[str | None, str]()
+        self._groups, self._headings = groups, dict[str | None, str]()
         self.help, _, about = inspect.cleandoc(self.help or "").partition("\f\n")
         said = _said(about)
         for option in self.params:
@@ -71,15 +66,6 @@ class Command(click.Command):
         for heading, records in listed.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments. Raises UserError for an option that is gone."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if error.option_name in self._gone:
-                raise UserError(f"{error.option_name} is gone: {self._gone[error.option_name]}") from None
-            raise
 
 
 class CommandGroup(click.Group):

@@ -106,7 +106,7 @@ def convert_command(
         click.echo(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
 
 
-@command.command("show", gone={"--number": "write --limit"})
+@command.command("show")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.argument("id", required=False)
 @limit_option("limit", 5)
@@ -191,7 +191,7 @@ def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
         raise click.exceptions.Exit(2)
 
 
-@command.command("sample", gone={"--n": "write --limit"})
+@command.command("sample")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=OutPath())
 @limit_option("limit")
@@ -258,7 +258,7 @@ def join_command(sets: tuple[Path, ...], out: Path, name: str | None) -> None:
     click.echo(f"{out}: {len(join(sets, out, name))} samples of {len(sets)} sets")
 
 
-@command.command("audit", gone={"--number": "write --limit"})
+@command.command("audit")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=OutPath())
 @limit_option("limit", 60)

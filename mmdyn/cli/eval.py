@@ -10,22 +10,6 @@ from mmdyn.cli._command import Command, Groups, options_of, take
 from mmdyn.cli._estimate import dry_run_option, print_estimate
 from mmdyn.cli._shared import OutPath, finish
 
-GONE = {
-    "--scoring-mode": "write --style likelihood",
-    "--knowledge": "write the source into the context's name: --context kprag:retrieved",
-    "--elaborate": "write --context kprag:two-turn",
-    "--join": "write --base BASE,join=true",
-    "--k": "write --retriever k=5",
-    "--embedder": "write --retriever NAME,embedder=MODEL",
-    "--join-query": "write --retriever NAME,query=ocr",
-    "--knowledge-tokens": "write --layout tokens=800",
-    "--knowledge-order": "write --layout order=reversed",
-    "--knowledge-format": "write --layout format=names",
-    "--ray": "write --executor ray,ADDRESS",
-    "--votes": "write --rubric NAME,votes=N",
-    "--judge-pictures": "write --rubric NAME,pictures=true",
-}
-
 
 def _groups() -> Groups:
     from mmdyn.run import SECTIONS
@@ -33,7 +17,7 @@ def _groups() -> Groups:
     return {name.capitalize(): options_of(section) for name, section in SECTIONS.items()}
 
 
-@click.command("eval", cls=Command, groups=_groups, gone=GONE)
+@click.command("eval", cls=Command, groups=_groups)
 @click.argument("sets", metavar="SET...", nargs=-1, required=True)
 @click.option("-m", "--model", "models", metavar="MODEL", multiple=True, required=True)
 @click.option("-o", "--out", metavar="RUN", required=True, type=OutPath())

@@ -27,7 +27,7 @@ def _groups() -> Groups:
     return {"Scoring": scoring_options("policy", "judges", "judge_mode", "rubric"), "Limits": asking_options()}
 
 
-@click.command("grade", cls=Command, groups=_groups, gone={"--votes": "write --rubric NAME,votes=N"})
+@click.command("grade", cls=Command, groups=_groups)
 @click.argument("file", type=InFile())
 @click.option("--calibrate", is_flag=True)
 @click.option("--threshold", metavar="X", type=Number(0, 1, min_open=True), default=0.5, show_default=True)

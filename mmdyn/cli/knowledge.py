@@ -23,7 +23,6 @@ SHOWN = 100
 F = TypeVar("F", bound=Callable[..., object])
 
 BASE = click.argument("base", metavar="[BASE]", required=False, type=click.Path(path_type=Path))
-GONE = {"--base": "write BASE, or an index, at the end"}
 RERANK = click.option(
     "--rerank", metavar="MODEL", default="", help="Who puts the first 20 in order: cross:NAME_OR_FOLDER, or a MODEL."
 )
@@ -89,7 +88,7 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
     click.echo(f"{out}: {len(index.points)} points, {len(index.passages)} texts", err=True)
 
 
-@command.command("search", gone=GONE)
+@command.command("search")
 @click.argument("text")
 @click.argument("base", type=click.Path(path_type=Path))
 @number_option("--k", "N", default=5)
@@ -121,7 +120,7 @@ def search_command(
             say_line(f"{hit.score:8.3f}  {node.text}" + (f": {said}" if said else ""))
 
 
-@command.command("eval", gone=GONE)
+@command.command("eval")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @BASE
 @click.option("--k", "ks", metavar="NUMBERS", default="1,3,5,10", show_default=True, callback=split)
@@ -179,7 +178,7 @@ def eval_command(
         print_retrieval(report)
 
 
-@command.command("coverage", gone=GONE)
+@command.command("coverage")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @BASE
 @click.option("--json", "as_json", is_flag=True)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 JUDGING = ("judges", "judge_mode", "rubric", "else_rules")
-GONE = {"--votes": "write --rubric NAME,votes=N", "--judge-pictures": "write --rubric NAME,pictures=true"}
 
 
 def _groups() -> dict[str, list[click.Option]]:
@@ -28,7 +27,7 @@ def _groups() -> dict[str, list[click.Option]]:
     return {"Judging": scoring_options(*JUDGING), "Limits": limits}
 
 
-@click.command("score", cls=Command, groups=_groups, gone=GONE)
+@click.command("score", cls=Command, groups=_groups)
 @click.argument("run", required=False)
 @click.option("--policy", metavar="NAME")
 @click.option("--predictions", metavar="FILE", multiple=True, type=click.Path(path_type=Path))

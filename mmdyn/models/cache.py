@@ -17,7 +17,7 @@ from mmdyn.record import Reply
 from mmdyn.work import Store, cache_to_write, user_cache
 
 CACHED_REPLY = "reply:2"
-"""The store's kind for replies; the number goes up where an older program could not read them."""
+"""The store's kind for replies."""
 REPLIES = "replies"
 """The folder of a cache."""
 

@@ -73,14 +73,6 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
 SECTIONS: dict[str, type[Struct]] = {
     field.name: field.type for field in fields(Config) if hasattr(field.type, "__struct_fields__")
 }
-MOVED = {
-    "elaborate": "in conditions.contexts, as kprag:two-turn",
-    "library": "knowledge",
-    "votes": "scoring.rubric.votes",
-    "judge_pictures": "scoring.rubric.pictures",
-    "limit": "limits.n",
-}
-"""Where keys are now that stood beside `sets` and are fields of no section."""
 
 
 def read_config(
@@ -100,11 +92,9 @@ def read_config(
         refuse_programs([text for text in _texts(values) if text in written], file)
     if not (allow_secrets or allows_secrets(file)):
         values = guarded(values, written, file)
-    for key in values:
-        if key not in Config.__struct_fields__ and (place := _place_of(key)):
-            raise InputError(file, None, f"the key {key!r} has its place in a section now: write {place}")
-    if isinstance(values.get("knowledge"), list | str):
-        raise InputError(file, None, "the sources of knowledge are named in conditions.contexts: write kprag:retrieved")
+    for section, kind in SECTIONS.items():
+        if beside := next((key for key in kind.__struct_fields__ if key in values), ""):
+            raise InputError(file, None, f"the key {beside!r} belongs to a section: write {section}.{beside}")
     try:
         config = from_dict(values, Config)
     except ValueError as error:
@@ -212,12 +202,6 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(item)
     elif isinstance(value, str):
         yield value
-
-
-def _place_of(key: str) -> str:
-    """Where a key is now that stood beside `sets`; empty for one that never did."""
-    found = [f"{section}.{key}" for section, kind in SECTIONS.items() if key in kind.__struct_fields__]
-    return MOVED.get(key) or "".join(found)
 
 
 def _place_sets(config: Config, out: Path) -> list[Requested]:

@@ -317,8 +317,6 @@ def _begin(job: Job, config: RunConfig, cascade: Callable[[str], Cascade], *, wr
             what, scored = " and ".join(differing), ""
             if differing == ["sets"] and [entry.name for entry in before.sets] == [entry.name for entry in config.sets]:
                 scored = f" (`{command_line('mmdyn', 'score', out)}` scores what was asked by answers that changed)"
-            if "instructions" in differing:
-                scored = " (what older versions called kprag is kprag:inline now)"
             now = {entry.digest for entry in config.sets}
             if "sets" in differing and (more := [one for one in before.sets if one.digest not in now]):
                 named = " and ".join(str(run.set_folder(one)) for one in more)

@@ -18,8 +18,6 @@ MODES = {
     "all": "all asks about everything",
 }
 """What judges are asked about, by the mode's name."""
-_FORMER = {"cascade": "wrong", "parallel": "all"}
-"""What modes were called once, and are now."""
 
 
 class Cascade:
@@ -99,11 +97,9 @@ class Cascade:
 
 
 def check_mode(mode: str) -> None:
-    """Raise UserError for an unknown mode; the former name of one is answered with the present one."""
+    """Raise UserError for an unknown mode."""
     if mode not in MODES:
-        meant = [_FORMER[mode]] if mode in _FORMER else [*MODES]
-        hint = "" if mode in _FORMER else did_you_mean(mode, MODES)
-        raise UserError(f"there is no judge mode {mode!r}{hint}: {', '.join(MODES[name] for name in meant)}")
+        raise UserError(f"there is no judge mode {mode!r}{did_you_mean(mode, MODES)}: {', '.join(MODES.values())}")
 
 
 def combined_name(rules: str, ids: Sequence[str], mode: str) -> str:

@@ -100,9 +100,8 @@ def tuned_power(values: Floats, weights: Floats, marks: Floats) -> float:
 
 def _shrunk(share: Share) -> tuple[float, float]:
     """A share with one case more of either kind, and its variance."""
-    seen = share.effective or share.n
-    n = seen + 2
-    shrunk = (share.value * seen + 1) / n
+    n = share.effective + 2
+    shrunk = (share.value * share.effective + 1) / n
     return shrunk, shrunk * (1 - shrunk) / n
 
 

@@ -19,14 +19,14 @@ ADDED = Z**2
 class Share:
     """A share in [0, 1] of `n` labels with its 95 % interval.
 
-    effective: how many independent labels tell as much; 0 in what older programs kept, which took all for independent.
+    effective: how many independent labels tell as much.
     """
 
     value: float
     low: float
     high: float
     n: int
-    effective: float = 0.0
+    effective: float
 
     @classmethod
     def of(cls, hits: NDArray[np.bool_], clusters: Ints) -> Share | None:

@@ -295,7 +295,7 @@ class _Builder:
             waits = score.needs_judge and score.status == "ok" and not cut_off
             flags |= NEEDS_JUDGE * score.needs_judge | WAITS * waits | STATUSES.get(score.status, 0)
         self._flags.append(flags)
-        self._chance.append(nan if score is None or score.chance is None else score.chance)
+        self._chance.append(nan if score is None else score.chance)
         for measured, kind in self._measures.items():
             value, weight = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
             values, weights = self._worth[measured]

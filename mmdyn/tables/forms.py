@@ -13,7 +13,7 @@ from mmdyn.record import Scale
 from mmdyn.stats import Difference, Floats, Ints, paired_difference, paired_difference_between
 from mmdyn.tables.blocks import Block
 from mmdyn.tables.columns import SAME, Cell
-from mmdyn.tables.pairing import CORRECTED, UNKNOWN
+from mmdyn.tables.pairing import CORRECTED
 
 
 class Forms(NamedTuple):
@@ -90,15 +90,14 @@ def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = 
 
     Returns:
         Raw scores where guessing earns the same under all conditions, else scores corrected for chance
-        (docs/statistics.md, "Chance"); raw ones with a note where the scores do not say what guessing earns.
+        (docs/statistics.md, "Chance").
     """
     raw = [block.cell(records) for records in conditions.values()]
     shared = _shared(raw, every)
     chance, there = _aligned(raw, shared, "chance"), ~np.isnan(_aligned(raw, shared, "values"))
-    unknown = bool(np.isnan(chance[there]).any())
     spread = np.where(there, chance, -np.inf).max(1) - np.where(there, chance, np.inf).min(1)
     differing = float(spread.max(initial=0.0)) > SAME
-    scaled = not unknown and (corrected or bool(block.columns.corrected[shared].any()))
+    scaled = corrected or bool(block.columns.corrected[shared].any())
     cells = [block._replace(measured="corrected").cell(records) for records in conditions.values()] if scaled else raw
     shared = _shared(cells, every)
     least = [block._replace(measured="corrected").least(cell) for cell in cells] if scaled else [0.0]
@@ -115,7 +114,7 @@ def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = 
         least=min(least),
         left_out=len(asked) - len(shared),
         counts=counts,
-        note=UNKNOWN if unknown else CORRECTED if differing and not corrected else "",
+        note=CORRECTED if differing and not corrected else "",
     )
 
 

@@ -25,7 +25,9 @@ RULES_MEASURED = (
 """What is known of the judge `embedded` wherever it is used; a calibration on one's own pairs says more."""
 
 UNJUDGED = "nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same"
-MOVED = "the set that was asked does not lie in {folder} any more, so nothing is known of its judge"
+METHOD = "Agresti-Coull over questions"
+"""How the intervals of a calibration's shares are made."""
+NOT_THERE = "the set that was asked does not lie in {folder} any more, so nothing is known of its judge"
 NOT_WRITTEN = (
     "a set that {command} made does not say which judge that was: calibrations are known for sets of `mmdyn perturb`"
 )
@@ -59,7 +61,7 @@ def _rows(block: Block, run: RunFolder, entry: SetEntry) -> Iterator[Row]:
         if manifest is not None and manifest.digest == entry.digest:
             yield from _judged(block, manifest, SampleSet(folder)) if manifest.parent else ()
         elif entry.name != entry.root:
-            note = MOVED.format(folder=entry.folder)
+            note = NOT_THERE.format(folder=entry.folder)
     except UserError as error:
         note = str(error)
     if note:
@@ -88,7 +90,7 @@ def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator
         shares = {"recall": one.recall, "precision": one.precision, "specificity": one.specificity}
         for name, share in shares.items():
             if share:
-                more = {"n": share.n, "failed": one.failed, "method": one.method}
+                more = {"n": share.n, "failed": one.failed, "method": METHOD}
                 yield here.share_row(("calibration",), (named(one),), name, share, **more)
 
 

@@ -78,7 +78,7 @@ class KeptMeasurements(Generic[T]):
     def load(self, identity: Json) -> tuple[T, ...]:
         """What was measured of an identity, the labels that were first used first; nothing where nothing was.
 
-        Raises UserError for a file that is damaged or of an older form.
+        Raises UserError for a damaged file.
         """
         file = self._file(identity)
         try:
@@ -99,16 +99,17 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that
         people reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept.
         None where there is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the
-        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, or too few questions tell,
-        in entries of older programs too. `questions` says of how many questions the pairs are, 0 in such entries;
-        intervals take all pairs of one for one cluster. `failed` counts pairs on which it gave no verdict; they are in
-        no share. `labels` is the SHA-256 of the labelled file, `file` its name.
+        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, or too few questions tell.
+        `questions` says of how many questions the pairs are; intervals take all pairs of one for one cluster. `failed`
+        counts pairs on which it gave no verdict; they are in no share. `labels` is the SHA-256 of the labelled file,
+        `file` its name.
     """
 
     judge: str
     identity: Json
     n: int
     failed: int
+    questions: int
     precision: Share | None
     recall: Share | None
     sensitivity: Share | None
@@ -118,12 +119,6 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     agreement: Share | None = None
     kappa: float | None = None
     kappa_ci95: tuple[float, float] | None = None
-    questions: int = 0
-
-    @property
-    def method(self) -> str:
-        """What the intervals of its shares are called."""
-        return "Agresti-Coull over questions" if self.questions else "Wilson, labels taken as independent"
 
 
 _CALIBRATIONS = KeptMeasurements("judges", "the judge", tuple[Calibration, ...])
@@ -163,8 +158,8 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     kappa_ci95, weighted_kappa_ci95: their 95 % intervals by `kappa_interval`. mean_error: the mean of value - mark;
     mean_absolute_error: of its size. None where a number is not defined, such as the correlation of values that are all
         one. `failed` counts answers without a value; they are in no number but this, `n` counts the others.
-        `questions`: how many questions these are of, 0 in entries of older programs; intervals take all answers to one
-        for one cluster. `labels` is the SHA-256 of the labelled file, `file` its name.
+        `questions`: how many questions these are of; intervals take all answers to one for one cluster. `labels` is the
+        SHA-256 of the labelled file, `file` its name.
     """
 
     grader: str
@@ -172,6 +167,7 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     threshold: float
     n: int
     failed: int
+    questions: int
     agreement: Share | None
     kappa: float | None
     weighted_kappa: float | None
@@ -187,7 +183,6 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     file: str = ""
     kappa_ci95: tuple[float, float] | None = None
     weighted_kappa_ci95: tuple[float, float] | None = None
-    questions: int = 0
 
 
 _GRADINGS = KeptMeasurements("graders", "the grader", tuple[Grading, ...])
@@ -227,7 +222,7 @@ def measure(
     asked = asked[[pair[1] is not None for pair in pairs]]
     n, errors = len(graded), value - human
     error, size = (float(column.mean()) if n else None for column in (errors, np.abs(errors)))
-    who, bins = (grader, identity, threshold, n, len(pairs) - n), tuple(_bins(human, value))
+    who, bins = (grader, identity, threshold, n, len(pairs) - n, len(np.unique(asked))), tuple(_bins(human, value))
     agreement, kappa = Share.of(right == called, asked), weighted_kappa(*verdicts)
     hits = (called, right), (~called, ~right), (right, called)
     sensitivity, specificity, precision = (Share.of(hit[among], asked[among]) for hit, among in hits)
@@ -236,7 +231,7 @@ def measure(
         *who, agreement, kappa, weighted_kappa(human, value), *of_right, kendall, spearman, error, size, bins
     )
     ends, weighted = kappa_interval(*verdicts, asked), kappa_interval(human, value, asked)
-    return replace(found, kappa_ci95=ends, weighted_kappa_ci95=weighted, questions=len(np.unique(asked)))
+    return replace(found, kappa_ci95=ends, weighted_kappa_ci95=weighted)
 
 
 def spell(grading: Grading) -> Iterator[str]:

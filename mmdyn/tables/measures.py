@@ -81,7 +81,7 @@ def _counted(worth: Callable[[Reply], int]) -> Callable[[Record, RunFolder, Read
 
 def _corrected(score: Score) -> float:
     """As `correct_for_chance` has it, of one score."""
-    if score.value is None or score.chance is None or score.chance >= 1:
+    if score.value is None or score.chance >= 1:
         return nan
     return (score.value - score.chance) / (1 - score.chance) if score.status == "ok" else 0.0
 

@@ -39,7 +39,6 @@ CORRECTED = (
     " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
     " chance, and can fall here without losing anything it knows"
 )
-UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR, ALL_GUESSED = "no question was answered under both", "guessing earns all on one side"
@@ -191,8 +190,6 @@ def _scale_of(block: Block, a: Cell, b: Cell) -> tuple[Scale | Literal[""], str]
     of it."""
     if block.measured != "score":
         return "", ""
-    if np.isnan(a.chance + b.chance).any():
-        return "raw", UNKNOWN
     if not block.columns.corrected[a.parents].any():
         return "raw", ""
     alike = np.allclose(a.chance, b.chance, rtol=0, atol=SAME)

@@ -16,7 +16,6 @@ from mmdyn.tables.columns import Columns, key_order
 from mmdyn.tables.contexts import IN_PART, LEAK, MEANINGS, NAMES, NO, VARIES, YES, known_context, place_of
 from mmdyn.tables.factors import Field
 from mmdyn.tables.keys import NOT_GIVEN, Key
-from mmdyn.tables.pairing import UNKNOWN
 
 LAID = {
     NONE: "nothing",
@@ -111,7 +110,7 @@ def _rows(block: Block, axes: Sequence[str], key: tuple[str, ...], records: Ints
         yield block.mean_row(axes, key, "score", cell), cell
         return
     chance = round(float(np.average(cell.chance, weights=cell.weights)), 6)
-    yield block.mean_row(axes, key, "score", cell, note=UNKNOWN if np.isnan(chance) else ""), cell
+    yield block.mean_row(axes, key, "score", cell), cell
     if chance > 0:
         corrected = block._replace(measured="corrected")
         beyond = corrected.cell(records)

@@ -227,7 +227,7 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
         return next((scorer for scorer in known if scorer.partition("@")[0] == metric), None)
 
     def instruction(self, context: str, style: str) -> str | None:
-        """What `instructions` say; None where that is not known, of an older run or one of another program."""
+        """What `instructions` say; None where that is not known, of predictions that another program made."""
         return "" if context == NONE else self.instructions.get(f"{context} {style}")
 
     @property

@@ -108,8 +108,20 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict, st
     names, asked = np.unique([case[2] for case in told], return_inverse=True)
     hits = (changed, caught), (caught, changed), (~caught, ~changed)
     precision, recall, specificity = (Share.of(hit[among], asked[among]) for hit, among in hits)
-    found = Calibration(judge, identity, len(told), len(cases) - len(told), precision, recall, recall, specificity)
     people, verdicts = changed.astype(np.float64), caught.astype(np.float64)
     kappa, interval = weighted_kappa(people, verdicts), kappa_interval(people, verdicts, asked)
     agreement = Share.of(changed == caught, asked)
-    return replace(found, agreement=agreement, kappa=kappa, kappa_ci95=interval, questions=len(names))
+    return Calibration(
+        judge=judge,
+        identity=identity,
+        n=len(told),
+        failed=len(cases) - len(told),
+        questions=len(names),
+        precision=precision,
+        recall=recall,
+        sensitivity=recall,
+        specificity=specificity,
+        agreement=agreement,
+        kappa=kappa,
+        kappa_ci95=interval,
+    )

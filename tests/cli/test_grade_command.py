@@ -93,7 +93,7 @@ def test_a_judge_mode_says_who_is_asked(tmp_path: Path) -> None:
         assert (status, errors) == (0, "") and [line["combined"] for line in out] == combined
         assert [line["needs_judge"] for line in out] == [False, True, True]
     for options, problem in (
-        ((*judge, "--judge-mode", "cascade"), "there is no judge mode 'cascade': wrong asks about whatever the rules"),
+        ((*judge, "--judge-mode", "wrng"), "there is no judge mode 'wrng' (did you mean 'wrong'?): unsure asks"),
         (("--judge-mode", "all"), "--judge-mode, --rubric, --prices, --max-cost and --max-requests go with --judge"),
         ((*judge, "--calibrate", "--judge-mode", "all"), "measures every judge mode: leave --judge-mode out"),
     ):
@@ -140,7 +140,6 @@ def test_a_bad_line_is_named(tmp_path: Path, data: bytes, problem: str) -> None:
         (["--json"], "--json goes with --calibrate"),
         (["--threshold", "0.5"], "--threshold goes with --calibrate"),
         (["--rubric", "votes=3"], "--judge-mode, --rubric, --prices, --max-cost and --max-requests go with --judge"),
-        (["--votes", "3"], "--votes is gone: write --rubric NAME,votes=N"),
         (["--rubric", "match"], "go with --judge: the rules need none of them"),
         (["--max-requests", "3"], "go with --judge: the rules need none of them"),
         (["--judge", "openai:m,base_url=http://h/v1", "--max-cost", "3"], "--max-cost needs the price of openai:m"),

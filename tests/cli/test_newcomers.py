@@ -332,7 +332,6 @@ def test_knowledge_takes_the_base_by_position_and_defaults_to_the_sets_own(place
     assert own == mmdyn("knowledge", "coverage", "set", "set", folder=place).stdout and "touched" in own
     found = mmdyn("knowledge", "eval", "set", "--retriever", "lexical", "-q", folder=place)
     assert found.returncode == 0 and found.stdout
-    assert "--base is gone: write BASE" in error("knowledge", "coverage", "set", "--base", "set", folder=place)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -159,10 +159,9 @@ def test_a_config_says_the_same_as_the_arguments(tmp_path: Path) -> None:
     ("text", "overrides", "problem"),
     [
         ("sets: [x]\nmodels: [y]\n", ["out=r", "conditions.draw=2"], "unknown key 'draw' in conditions (did you mean 'draws'?)"),
-        ("sets: [x]\nmodels: [y]\nout: r\nmodes: [a]\n", [], "c.yaml: the key 'modes' has its place in a section now: write conditions.modes"),
-        ("sets: [x]\nmodels: [y]\nout: r\n", ["limit=3"], "the key 'limit' has its place in a section now: write limits.n"),
-        ("sets: [x]\nmodels: [y]\nout: r\nlibrary: {base: b}\n", [], "write knowledge"),
-        ("sets: [x]\nmodels: [y]\nout: r\nknowledge: [gold]\n", [], "sources of knowledge are named in conditions.contexts: write kprag:retrieved"),
+        ("sets: [x]\nmodels: [y]\nout: r\nmodes: [a]\n", [], "c.yaml: the key 'modes' belongs to a section: write conditions.modes"),
+        ("sets: [x]\nmodels: [y]\nout: r\n", ["n=3"], "the key 'n' belongs to a section: write limits.n"),
+        ("sets: [x]\nmodels: [y]\nout: r\n", ["limit=3"], "unknown key 'limit' (did you mean 'limits'?)"),
         ("sets: [x]\nmodels: [y]\nout: r\n", ["out.n=2"], "'out.n=2': out is no section of keys in the file: give it as a whole"),
         ("sets: [x]\nmodels: [y]\nout: r\nlimits: {n: two}\n", [], "limits.n must be a whole number or null, a text given"),
         ("sets: [x]\nmodels: [y]\nout: o\nknowledge: {retriver: x}\n", [], "unknown key 'retriver' in knowledge (did you mean 'retriever'?)"),

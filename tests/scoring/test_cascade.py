@@ -99,8 +99,6 @@ def test_what_cannot_be_combined_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("mode", "problem"), [
-    ("cascade", "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"),
-    ("parallel", "there is no judge mode 'parallel': all asks about everything"),
     ("unsur", ("there is no judge mode 'unsur' (did you mean 'unsure'?): unsure asks about the answers that need a" " judge, wrong asks about whatever the rules do not call right, all asks about everything")),
 ])  # fmt: skip
 def test_a_mode_that_is_none_is_answered_with_those_that_are(mode: str, problem: str) -> None:

@@ -11,7 +11,7 @@ from making import blank, choice, open_ended, true_false
 from mmdyn.keys import stream
 from mmdyn.models import TextPart, open_model
 from mmdyn.models.message import Message
-from mmdyn.record import Reply, Score
+from mmdyn.record import Reply
 from mmdyn.sample import Option, Sample
 from mmdyn.scoring import Cascade, Scorer
 
@@ -59,7 +59,6 @@ def test_every_score_says_it() -> None:
         ("ok", 0.25), ("unparsed", 0.25), ("refused", 0.25), ("failed", 0.25)
     ]  # fmt: skip
     assert Cascade(scorer).combined(replies[0], scores[0], []) == scores[0]
-    assert Score("ok", 1.0).chance is None, "earlier versions did not say"
 
 
 async def test_the_guesser_is_the_random_baseline() -> None:

@@ -52,9 +52,6 @@ def test_labels_that_share_questions_widen_a_correction() -> None:
     )
     assert wide.value == narrow.value and width(wide) > 1.7 * width(narrow)
     assert wide == pytest.approx(small), "ten questions of ten labels that are all alike are ten labels"
-    older = Share(0.9, 0.8, 0.95, 100)
-    kept = rogan_gladen(scores((1, 70), (0, 30)), np.ones(100), alone(100), older, older)
-    assert width(kept) == pytest.approx(width(narrow), rel=0.02), "what older programs kept counts as independent"
 
 
 def test_rogan_gladen_by_hand() -> None:

@@ -46,7 +46,7 @@ def answer(
     epoch: int = 0,
     status: Any = "ok",
     weight: float = 1.0,
-    chance: float | None = 0.0,
+    chance: float = 0.0,
     extracted: Any = "A",
     error: str = "",
     rule: str = "",

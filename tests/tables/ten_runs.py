@@ -321,24 +321,23 @@ def weighed(sample: Sample, group: str) -> Record:
 
 
 def other_forms(folder: Path) -> list[RunFolder]:
-    """Variants of another form, of which guessing earns more, less or all; a model whose scores do not say what it
-    earns; unread replies."""
+    """Variants of another form, of which guessing earns more, less or all; unread replies."""
     types = ("single_choice", "true_false", "fill_in_the_blank")
     chances = {"single_choice": 0.25, "true_false": 0.5, "fill_in_the_blank": 0.0}
 
-    def of(form: str, *, known: bool) -> Callable[[int], dict[str, Any]]:
+    def of(form: str) -> Callable[[int], dict[str, Any]]:
         def more(place: int) -> dict[str, Any]:
             parent = types[place % 2]
             task = types[(place + 1) % 3] if form == "convert" else parent
             chance = 1.0 if form == "convert" and place == 5 else chances[task]
-            return {"task_type": task, "parent_type": parent, "chance": chance if known else None}
+            return {"task_type": task, "parent_type": parent, "chance": chance}
 
         return more
 
     shares = {"": 0.7, "pad": 0.65, "convert": 0.5}
     records = [
-        asked("forms", chained(form), share, model=model, of=of(form, known=model != "old"))
-        for model in ("m1", "m2", "old")
+        asked("forms", chained(form), share, model=model, of=of(form))
+        for model in ("m1", "m2")
         for form, share in shares.items()
     ]
     return [write_run(folder / "forms", marred(chain(*records), 0.12))]
@@ -457,9 +456,9 @@ def corrected(folder: Path) -> list[RunFolder]:
                 out.add(sample)
             else:
                 out.drop(Dropped(sample.id, f"s{place:02}", "pad", 0, 1, "rejected", "no", "", 0, (), sample))
-    precision, recall = Share(0.75, 0.5, 0.875, 20), Share(0.6, 0.4, 0.8, 30)
+    precision, recall = Share(0.75, 0.5, 0.875, 20, 20), Share(0.6, 0.4, 0.8, 30, 30)
     of_shares = precision, recall, recall, None
-    save(Calibration("someone", identity, 60, 2, *of_shares, labels="ab" * 32, file="pairs.jsonl", questions=60))
+    save(Calibration("someone", identity, 60, 2, 60, *of_shares, labels="ab" * 32, file="pairs.jsonl"))
     for labels, (caught, missed, wronged, spared) in {"ab": (18, 2, 6, 14), "cd": (40, 1, 2, 37)}.items():
         pairs = [(1.0, 1.0)] * caught + [(1.0, 0.0)] * missed + [(0.0, 1.0)] * wronged + [(0.0, 0.0)] * spared
         save_grading(replace(measure("mdk12@3", "mdk12@3", pairs), labels=labels * 32, file=f"{labels}.jsonl"))

@@ -10,12 +10,12 @@ from tables.making_runs import DYNAMIC, STANDARD, answer, answers, change, chang
 from mmdyn.record import Condition, Record
 from mmdyn.table import Paired
 from mmdyn.tables import Report, report, tabulate
-from mmdyn.tables.pairing import CORRECTED, UNKNOWN
+from mmdyn.tables.pairing import CORRECTED
 
 NAMED = "p{:03}".format
 
 
-def asked(marks: str, condition: Condition = STANDARD, chance: float | None = 0.25, **more: object) -> list[Record]:
+def asked(marks: str, condition: Condition = STANDARD, chance: float = 0.25, **more: object) -> list[Record]:
     return answers(marks, condition, chance=chance, **more)
 
 
@@ -103,13 +103,3 @@ def test_where_guessing_earns_all_nothing_is_corrected(tmp_path: Path) -> None:
     assert (change(found).n, change(found).left_out) == (4, 1)
     alone = change(of(tmp_path / "alone", [sure[0]], [answer("sure", 1.0, DYNAMIC, chance=0.5)]))
     assert (alone.n, alone.left_out, alone.value, alone.note) == (0, 1, None, "guessing earns all on one side")
-
-
-def test_scores_of_earlier_versions_are_not_taken_for_scores_without_chance(tmp_path: Path) -> None:
-    found = of(tmp_path, asked("1100", chance=None), asked("1000", DYNAMIC, None))
-    assert [(row.quantity, row.value, row.note) for row in scores(found)] == [
-        ("score", 0.5, UNKNOWN),
-        ("score", 0.25, UNKNOWN),
-    ]
-    assert {row.quantity for row in found.parts[0].rows} == {"score"}
-    assert (change(found).scale, change(found).value, change(found).note) == ("raw", -0.25, UNKNOWN)

@@ -33,7 +33,7 @@ def test_it_is_named_where_a_model_is_told_to_reply_in_other_words(tmp_path: Pat
     assert {name: each.differs for name, each in found.items()} == {
         "none kprag": (), "none kprag:inline": ("instruction",), "kprag kprag:inline": ("instruction",)
     }  # fmt: skip
-    unknown = contrasts(tmp_path / "older", *groups)
+    unknown = contrasts(tmp_path / "predicted", *groups)
     assert {each.differs for each in unknown.values()} == {("instruction (not recorded)",)}
 
 
@@ -43,12 +43,12 @@ def test_a_style_is_an_instruction_and_is_not_named_twice(tmp_path: Path) -> Non
     assert found["direct cot"].differs == ()
 
 
-def test_runs_that_gave_one_name_two_meanings_are_told_apart(tmp_path: Path) -> None:
-    older = write_run(tmp_path / "older", answers("10", KPRAG))
-    newer = write_run(tmp_path / "newer", answers("11", KPRAG), instructions=TOLD)
-    assert change(report(older, newer)).differs == ("instruction (not recorded)",)
+def test_of_predictions_it_is_not_known_how_a_model_was_told_to_reply(tmp_path: Path) -> None:
+    predicted = write_run(tmp_path / "predicted", answers("10", KPRAG))
+    asked = write_run(tmp_path / "asked", answers("11", KPRAG), instructions=TOLD)
+    assert change(report(predicted, asked)).differs == ("instruction (not recorded)",)
     again = write_run(tmp_path / "again", answers("11", KPRAG))
-    assert change(report(older, again)).differs == ()
+    assert change(report(predicted, again)).differs == ()
 
 
 def test_forms_turns_and_pictures_are_those_of_the_records(tmp_path: Path) -> None:

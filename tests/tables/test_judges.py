@@ -52,11 +52,8 @@ def counts_of(row: dict[str, Row]) -> list[float | None]:
 
 
 def measured(file: str, labels: str, identity: Any = IDENTITY) -> Calibration:
-    recall, precision = Share(2 / 3, 0.1, 0.9, 30), Share(0.75, 0.5, 0.875, 20)
-    questions = 60 if labels == "ab" else 0
-    return Calibration(
-        "someone", identity, 60, 2, precision, recall, recall, None, labels * 32, file, questions=questions
-    )
+    recall, precision = Share(2 / 3, 0.1, 0.9, 30, 30), Share(0.75, 0.5, 0.875, 20, 20)
+    return Calibration("someone", identity, 60, 2, 60, precision, recall, recall, None, labels * 32, file)
 
 
 def test_who_judged_how_many_and_that_it_was_never_calibrated(tmp_path: Path) -> None:
@@ -84,7 +81,6 @@ def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
     recall = texts["recall"]
     assert (recall.value, recall.ci95, recall.n, recall.failed) == (0.666667, (0.1, 0.9), 30, 2)
     assert recall.method == "Agresti-Coull over questions"
-    assert sheet["recall"].method == "Wilson, labels taken as independent", "measured by an older program"
     lines = printed(tabulate([RunFolder(tmp_path / "run")], [MeaningJudges()]))
     assert any("texts.jsonl 67 [10, 90] 75 [50, 88] 30 2" in line for line in lines)
     assert "n counts labelled pairs, of recall where that is told" in " ".join(lines)

@@ -154,8 +154,6 @@ def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:
         None,
         None,
     ) and "not told: the wrong answers are too few to take a share of" in row.note
-    unknown = ladder(tmp_path / "d", under("none", S, chance=None), under("kprag", K, chance=None))
-    assert "`mmdyn score` adds it" in of(unknown, "want of knowing", "of all questions").note
 
 
 def test_triplets_tell_by_what_else_is_wrong(tmp_path: Path) -> None:

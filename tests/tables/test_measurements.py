@@ -46,8 +46,8 @@ def share(part: int, whole: int) -> Share:
 
 
 def calibration(n: int, labels: str = "aa" * 32, identity: Any = IDENTITY) -> Calibration:
-    share = Share(0.5, 0.25, 0.75, n)
-    return Calibration("someone", identity, n, 0, share, share, share, None, labels, "labels.jsonl")
+    share = Share(0.5, 0.25, 0.75, n, n)
+    return Calibration("someone", identity, n, 0, n, share, share, share, None, labels, "labels.jsonl")
 
 
 def test_the_same_labels_replace_and_others_are_kept_beside(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_two_at_once_lose_nothing() -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b'{"judge": "someone", "identity": null}', b'[{"more": 1}]'])
-def test_a_damaged_or_older_file_is_told_and_kept(content: bytes) -> None:
+def test_a_damaged_file_is_told_and_kept(content: bytes) -> None:
     file, _ = save(calibration(1))
     file.write_bytes(content)
     for again in (lambda: load_calibrations(IDENTITY), lambda: save(calibration(2))):
@@ -102,7 +102,7 @@ def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
         save(calibration(1))
 
 
-def test_it_is_plain_json_and_what_older_programs_kept_is_read() -> None:
+def test_it_is_plain_json() -> None:
     file, _ = save(calibration(1))
     (kept,) = json.loads(file.read_text("utf-8"))
     assert kept["labels"] == "aa" * 32 and kept["recall"] == {
@@ -110,13 +110,8 @@ def test_it_is_plain_json_and_what_older_programs_kept_is_read() -> None:
         "low": 0.25,
         "high": 0.75,
         "n": 1,
-        "effective": 0.0,
+        "effective": 1.0,
     }
-    older = {
-        name: value for name, value in kept.items() if name not in ("agreement", "kappa", "kappa_ci95", "questions")
-    }
-    del older["recall"]["effective"]
-    file.write_text(json.dumps([older]), "utf-8")
     assert load_calibrations(IDENTITY) == (calibration(1),)
 
 
