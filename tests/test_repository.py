@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -50,7 +52,7 @@ def test_the_hooks_are_the_lines_of_ci_with_the_pinned_versions() -> None:
 def test_the_workflow_runs_ci_without_secrets() -> None:
     file = ROOT / ".github" / "workflows" / "ci.yml"
     workflow = parsed(file)
-    assert set(workflow[True]) == {"push", "pull_request"}, "YAML reads the key `on` as True"
+    assert set(workflow[True]) == {"push", "pull_request", "workflow_call"}, "YAML reads the key `on` as True"
     assert workflow["permissions"] == {"contents": "read"}
     assert "github.ref" in workflow["concurrency"]["group"]
     assert "secrets" not in file.read_text(encoding="utf-8")
@@ -58,6 +60,48 @@ def test_the_workflow_runs_ci_without_secrets() -> None:
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert oldest in job["strategy"]["matrix"]["python"] and len(job["strategy"]["matrix"]["python"]) == 2
     assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in job["steps"]] == ["actions/checkout", "actions/setup-python", ".ci/run"]  # fmt: skip
+
+
+def test_a_tag_is_tested_built_checked_and_published_without_a_token() -> None:
+    file = ROOT / ".github" / "workflows" / "release.yml"
+    workflow = parsed(file)
+    assert workflow[True] == {"push": {"tags": ["v*"]}} and "secrets" not in file.read_text(encoding="utf-8")
+    check, build, publish = (workflow["jobs"][name] for name in ("check", "build", "publish"))
+    assert (ROOT / check["uses"]).is_file() and (build["needs"], publish["needs"]) == ("check", "build")
+    asked = [job.get("permissions", workflow["permissions"]) for job in (check, build, publish)]
+    assert asked == [{"contents": "read"}, {"contents": "read"}, {"id-token": "write"}]
+    assert publish["environment"] == "pypi" and all("run" not in step for step in publish["steps"])
+    runs = [step["run"] for step in build["steps"] if "run" in step]
+    assert runs[2:] == ["python -m pip install build twine", "python -m build", "twine check --strict dist/*"]
+    up, down = build["steps"][-1], publish["steps"][0]
+    assert up["with"]["path"] == down["with"]["path"] == "dist/" and up["with"]["name"] == down["with"]["name"]
+
+
+@pytest.mark.parametrize(("tag", "published"), [(f"v{PROJECT['version']}", True), ("v0.0.1", False), ("vx", False)])
+def test_only_the_tag_of_the_version_is_published(tag: str, published: bool, tmp_path: Path) -> None:
+    build = parsed(ROOT / ".github" / "workflows" / "release.yml")["jobs"]["build"]
+    steps = {step["name"]: step["run"] for step in build["steps"] if "name" in step}
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "CHANGELOG.md").write_text(f"## [Unreleased]\n\n## [{PROJECT['version']}] - 2027-01-01\n")
+    for name in ("The tag is the version", "The changelog has the version"):
+        done = subprocess.run(["bash", "-c", steps[name]], cwd=tmp_path, env={**os.environ, "GITHUB_REF_NAME": tag})
+        assert (done.returncode == 0) == published, name
+
+
+def test_updates_come_once_a_month_in_one_piece() -> None:
+    updates = parsed(ROOT / ".github" / "dependabot.yml")["updates"]
+    assert [one["package-ecosystem"] for one in updates] == ["pip", "github-actions"]
+    assert {one["schedule"]["interval"] for one in updates} == {"monthly"}
+    assert all(group["patterns"] == ["*"] for one in updates for group in one["groups"].values())
+
+
+@pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md", ".github/PULL_REQUEST_TEMPLATE.md"])
+def test_what_a_page_for_people_names_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if not link.startswith("https://")]
+    links += re.findall(r"`python ([\w/]+\.py)", text)
+    assert links and all((ROOT / link).is_file() for link in links)
+    assert set(re.findall(r"`mmdyn (\w+)", text)) <= {file.stem for file in (ROOT / "mmdyn" / "cli").glob("*.py")}
 
 
 def test_ci_runs_the_slow_tests_and_few_are_slow() -> None:
@@ -89,6 +133,15 @@ def test_the_changelog_begins_with_what_is_unreleased() -> None:
     assert re.findall(r"^## (.*)$", text, re.MULTILINE)[0] == "[Unreleased]"
     kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
     assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+
+
+def test_the_changelog_is_read_in_two_minutes_and_the_rest_is_folded() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    shown, folds = re.subn(
+        r"<details>\n<summary>Item by item</summary>\n\n- .*?\n\n</details>", "", text, flags=re.DOTALL
+    )
+    assert folds == len(re.findall(r"^### ", text, re.MULTILINE)) and "details>" not in shown
+    assert 200 < len(shown.split()) < 500, "a reader takes in some 240 words a minute"
 
 
 def test_tests_are_weighed_beside_the_packages(tmp_path: Path) -> None:
