@@ -72,9 +72,7 @@ class Part(NamedTuple):
 
 def run(name: str, command: str, *reports: str) -> Part:
     """A run in the folder NAME: its records, the reports that every run has, and others."""
-    endings = ("json", "csv")
-    usual = ("", " --why", *(f" --full -o {name}.{ending}" for ending in endings))
-    read = (f"report {name}{more}" for more in (*usual, *(f" {one}" for one in reports)))
+    read = (f"report {name} {more}" for more in ("--why", f"--full -o {name}.json", *reports))
     out = f"out={name}" if command.startswith("run ") else f"-o {name}"
     return Part(name, (f"{command} {out}",), (*read, f"runs export {name} --samples -o {name}.jsonl"))
 
@@ -145,8 +143,10 @@ PARTS = (
     run(
         "chosen",
         "eval questions words -m baseline:lexical -m baseline:majority --mode standard,dynamic",
+        "",
         "--full",
         "--brief",
+        "--full -o chosen.csv",
         "--full -o chosen.md",
         "--full -o chosen.tex",
         "--full -o chosen.html",
@@ -184,6 +184,7 @@ PARTS = (
         "judged",
         f"eval questions words -m solver.py:Solver --mode standard,dynamic --judge {JUDGE} --rubric match,votes=3",
         "--full",
+        "--full -o judged.csv",
         "--full -o judged.html",
     ),
     run("subsets", "eval questions whole -m solver.py:Solver --mode standard,dynamic", "--attribute --json"),
@@ -242,8 +243,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def check_out(commit: str, folder: Path) -> Path:
-    """The packages as they were at a commit. Raises SystemExit where git knows no such commit."""
-    archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit, *PACKAGES], capture_output=True, check=False)
+    """The packages and ready runs as they were at a commit. Raises SystemExit where git knows no such commit."""
+    archive = subprocess.run(
+        ["git", "-C", str(ROOT), "archive", commit, *PACKAGES, "configs"], capture_output=True, check=False
+    )
     if archive.returncode:
         raise SystemExit(f"git has no commit {commit!r} here: name another with --commit")
     folder.mkdir()
