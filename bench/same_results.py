@@ -5,9 +5,10 @@
 Sets are made in every way, runs are asked of models that need no network, and runs are reported in every format, scored
 anew, exported and viewed; `--list` prints the commands. What each command prints, its exit status and every file that
 it leaves are compared: text and the records of stores line by line, all else by its bytes. What no two runs have in
-common is masked, and so are versions and digests of code; each mask is named with the number of places that it hid.
+common is masked, and so are versions; each mask is named with the number of places that it hid.
 
-Exit status: 0 where nothing differs, 1 where something does. `--keep` leaves both results in FOLDER/old and FOLDER/new.
+Exit status: 0 where nothing differs, 1 where something does. `--only` needs the parts whose sets and runs its own use,
+too. `--keep` leaves both results in FOLDER/old and FOLDER/new.
 """
 
 from __future__ import annotations
@@ -78,21 +79,8 @@ def run(name: str, command: str, *reports: str) -> Part:
 
 
 COMMANDS = (
-    *(
-        "",
-        "eval",
-        "run",
-        "report",
-        "perturb",
-        "score",
-        "grade",
-        "judge",
-        "errors",
-        "compare",
-        "plan",
-        "compose",
-        "view",
-    ),
+    *("", "eval", "run", "report", "perturb", "score", "grade", "judge", "errors", "compare", "plan", "compose"),
+    *("view", "demo", "extract", "runs", "fake-server", "list", "completion"),
     *("data", "data convert", "data audit", "build", "build screen", "build translate", "knowledge", "knowledge index"),
 )
 LISTED = ("operators", "models", "formats", "scorers", "rubrics", "benchmarks", "steps", "tables", "configs")
@@ -228,6 +216,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="print the commands and run none")
     args = parser.parse_args(argv)
     parts = [each for each in PARTS if not args.only or each.name in args.only]
+    if unknown := {*(args.only or ())} - {each.name for each in PARTS}:
+        raise SystemExit(f"there is no part {', '.join(unknown)}: {', '.join(each.name for each in PARTS)} are")
     if args.keep and args.keep.exists():
         raise SystemExit(f"{args.keep} is there already: name a new folder with --keep")
     if args.list:
@@ -473,6 +463,8 @@ def print_differences(old: Path, new: Path, shown: int) -> int:
     print(f"\n{different} of {len({*before, *after})} files differ")
     masked = [f"{what} ({places:,} times)" for what, places in hidden.items() if places]
     print("not compared:", ", ".join(masked) or "nothing", "in files whose bytes differ; locks and the viewer's index")
+    failed = [file.stem for file in sorted(new.glob("printed/*")) if not file.read_text("utf-8").endswith(" 0")]
+    print("ended with another status than 0:", ", ".join(failed) or "nothing")
     return different
 
 

@@ -69,10 +69,12 @@ def test_records_are_compared_whatever_their_order(tmp_path: Path, capsys: pytes
     records = [("record", "k1", {"text": "A"}), ("score", "k1", {"value": 1.0})]
     store(tmp_path / "old/main.sqlite", *records)
     store(tmp_path / "new/main.sqlite", *reversed(records))
+    write(tmp_path, "printed/sets-01.txt", b"$ mmdyn data\nexit status 2", b"$ mmdyn data\nexit status 2")
     assert differing(tmp_path, capsys)[0] == 0
     store(tmp_path / "old/other.sqlite", *records)
     store(tmp_path / "new/other.sqlite", records[0], ("score", "k1", {"value": 0.0}))
     count, said = differing(tmp_path, capsys)
+    assert "ended with another status than 0: sets-01" in said
     assert count == 1 and '    -score k1 {"value": 1.0}\n    +score k1 {"value": 0.0}' in said
 
 
@@ -89,8 +91,10 @@ def test_a_tree_does_as_itself_and_a_changed_one_is_seen(tmp_path: Path, capsys:
     assert "*questions/set.json: 2 lines differ" in said and '-  "schema": 2' in said and '+  "schema": 1' in said
 
 
-def test_a_commit_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="git has no commit 'nowhere' here: name another with --commit"):
         BENCH.main(["--commit", "nowhere", "--only", "sets"])
     with pytest.raises(SystemExit, match="is there already: name a new folder with --keep"):
         BENCH.main(["--keep", str(tmp_path)])
+    with pytest.raises(SystemExit, match="there is no part me: demo, help, graded, sets, "):
+        BENCH.main(["--only", "sets,me"])
