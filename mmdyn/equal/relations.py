@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmdyn.equal.formula import Formula, Number, close, read_formula
 from mmdyn.equal.regions import RELATION, TURNED
+from mmdyn.text import SET_OPEN
 
 
 def same_relation(given: str, gold: str) -> bool | None:
@@ -30,6 +31,8 @@ def _difference(text: str) -> tuple[str, Formula] | None:
 
 def ascending(text: str) -> str:
     """A chain with its signs turned the way of <: c > b > a as a < b < c."""
+    if SET_OPEN in text:  # {x | x > 3} is no chain
+        return text
     parts = [part.strip() for part in RELATION.split(text)]
     turned = [TURNED.get(part, part) for part in parts[::-1]]
     return "".join(turned if set(parts[1::2]) <= set(">≥") else parts)

@@ -82,7 +82,8 @@ class _Reader:
         inside = self._argument(depth)
         if mark == "_":
             return f"_({inside})" if any(sign in inside for sign in "+-*/") else inside
-        return f"^({inside})" if _PRODUCT.fullmatch(inside) else f"^{_simple(inside)}"
+        gap = " " if self._peek().isdigit() else ""  # ∫_{0}^{2}3x is no power of 23
+        return (f"^({inside})" if _PRODUCT.fullmatch(inside) else f"^{_simple(inside)}") + gap
 
     def _escape(self, char: str) -> str:
         if char == "!":  # a negative space draws what follows to what stands before

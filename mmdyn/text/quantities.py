@@ -51,8 +51,8 @@ _FIGURES = re.compile(
     | 第(?P<place>[{_HAN}]{{1,9}}|\d{{1,6}})
     | (?P<share>[{_HAN}]{{1,9}}分之(?:[{_HAN}]{{1,9}}|\d{{1,9}}(?:\.\d{{1,9}})?))
     | 半(?=[个年天圈数价]|小时|分钟|周期)|(?<=一)半
-    | (?!(?<=[哪有某同每])一个?[天年日月周]|两两|十分(?![之钟米])|千万[不别要]|万[有物一能]|百[姓科度货合家叶分]
-        |四[周处面]|[百千万亿][^{_HAN}])
+    | (?!(?<=[哪有某同每])一个?[天年日月周]|(?<=[统唯])一|两两|十分(?![之钟米])|千万[不别要]|万[有物一能]
+        |百[姓科度货合家叶分]|四[周处面]|[百千万亿][^{_HAN}])
       (?P<numeral>[{_HAN}]{{1,12}}?)(?=[百千]?[{_HAN_UNITS}](?<=[百千].)|[^{_HAN}]|\Z))""",
     re.VERBOSE,
 )
@@ -70,6 +70,8 @@ _UNIT = re.compile(
     |(?P<han>[\u4e00-\u9fff][\u4e00-\u9fff/*]{0,7}))""",
     re.VERBOSE,
 )
+_POWER = re.compile(r"\^([23])(?!\d)")
+_IN_FORMULA = re.compile(r"\s?[+→⇌]")
 _WORD = re.compile(r"\s?-?(?P<one>[A-Za-z]{1,14}+)(?![A-Za-z\d])")
 _ASKED = re.compile(
     r"(?:\b(?i:in|into|to|per|an?|each|every|how many|nearest)\s(?![A-Z]\b)"
@@ -128,7 +130,8 @@ def asked_units(text: str) -> tuple[set[str], str]:
     units, rest, end = set[str](), list[str](), 0
     for found in _ASKED.finditer(text):
         name, stop = unit_at(text, found.end()) if found.end() > end else ("", 0)
-        if name and (text[found.end() - 1] != "(" or _CLOSED.match(text, stop)):
+        alone = text[found.end() - 1] != "(" or _CLOSED.match(text, stop)
+        if name and alone and not _IN_FORMULA.match(text, stop):
             units.add(name)
             rest.append(text[end : found.end()])
             end = stop
@@ -189,9 +192,11 @@ def unit_at(text: str, at: int) -> tuple[str, int]:
         return "", at
     if found["han"]:
         for length in range(min(_HAN_LONGEST, len(found["han"])), 0, -1):
-            name = _known(word := found["han"][:length])
+            name, end = _known(word := found["han"][:length]), found.start("han") + length
+            if name and (power := _POWER.match(text, end)):
+                return f"{name}^{power[1]}", power.end()
             if name or word in _more():
-                return name, found.start("han") + length if name else at
+                return name, end if name else at
         return "", at
     if found["several"] and (name := _known(found["several"].lower())):
         return name, found.end("several")

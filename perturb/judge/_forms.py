@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from mmdyn.equal import compare, same
 from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Option, Sample
 from mmdyn.text import BLANK, count_blanks, fold, read_number, readable_text, split_options, without_frames
 
@@ -104,6 +105,8 @@ def options_differ(a: AskedForm, b: AskedForm) -> str:
     before, after = {_key(option): option for option in first}, {_key(option): option for option in second}
     gone = [option for key, option in before.items() if key not in after]
     new = [option for key, option in after.items() if key not in before]
+    if len(first) == len(second) and all(any(_is_option(one, other) for other in new) for one in gone):
+        return ""
     if gone and new:
         return f"an option changed: {_short(gone[0])} -> {_short(new[0])}"
     if gone or new or len(first) != len(second):
@@ -115,10 +118,10 @@ def answers_differ(a: AskedForm, b: AskedForm) -> str:
     """Why the ground truths of two questions do not correspond, or the empty string."""
     before, after = a.sample.answer, b.sample.answer
     if a.sample.task_type == b.sample.task_type and a.form == b.form:
-        same = (before == after and (isinstance(before, str) or a.gold == b.gold)) or (
-            a.gold and _accepted(a) == _accepted(b)
+        kept = (before == after and (isinstance(before, str) or a.gold == b.gold)) or (
+            a.gold and _are_equal(_accepted(a), _accepted(b))
         )
-        return "" if same else "the right answer changed"
+        return "" if kept else "the right answer changed"
     if isinstance(after, bool):
         return _claim_is_wrong(a, b, after)
     if isinstance(before, bool):
@@ -133,6 +136,12 @@ def answers_differ(a: AskedForm, b: AskedForm) -> str:
     return "" if found else f"the right answer changed: {a.gold[0][:40]}"
 
 
+def are_words(a: AskedForm, b: AskedForm) -> bool:
+    """Whether right answers that differ are texts of which nobody can say without reading that they differ."""
+    pairs = [(text, other) for text in a.gold for other in b.gold]
+    return a.form == b.form != "choice" and any(compare(*pair) is None for pair in pairs)
+
+
 def means(text: str, other: str) -> bool:
     """Whether two short answers say the same: alike when folded, equal as numbers, or one a part of the other."""
     if _equal(text, other):
@@ -143,13 +152,12 @@ def means(text: str, other: str) -> bool:
 
 
 def _equal(text: str, other: str) -> bool:
-    """Whether two short answers are alike when folded, or equal as numbers of which one may lack its unit."""
-    if _folded(text) == _folded(other):
-        return True
-    first, second = read_number(text), read_number(other)
-    if not (first and second):
-        return False
-    return first.value == second.value and (first.unit == second.unit or not (first.unit and second.unit))
+    """Whether two short answers are the same, neither taken for the rounded form of the other."""
+    return _folded(text) == _folded(other) or (same(text, other) and same(other, text))
+
+
+def _is_option(one: Option, other: Option) -> bool:
+    return one.image == other.image and _equal(one.text, other.text)
 
 
 def _claim_is_wrong(a: AskedForm, b: AskedForm, truth: bool) -> str:
@@ -240,11 +248,21 @@ def _gold(sample: Sample, options: tuple[Option, ...]) -> tuple[str, ...]:
     return tuple(text for accepted in answer for text in ((accepted,) if isinstance(accepted, str) else accepted))
 
 
-def _accepted(side: AskedForm) -> list[set[str]]:
+def _accepted(side: AskedForm) -> list[tuple[str, ...]]:
     """What counts as right, blank by blank; the gold options together."""
-    if side.sample.task_type == "fill_in_the_blank" and isinstance(side.sample.answer, tuple):
-        return [{_folded(text) for text in blank} for blank in side.sample.answer]
-    return [{_folded(text) for text in side.gold}]
+    answer = side.sample.answer
+    if side.sample.task_type == "fill_in_the_blank" and isinstance(answer, tuple):
+        return [(one,) if isinstance(one, str) else one for one in answer]
+    return [side.gold]
+
+
+def _are_equal(before: list[tuple[str, ...]], after: list[tuple[str, ...]]) -> bool:
+    """Whether as many texts count as right in each place, and each is equal to one of the other side."""
+    return [*map(len, before)] == [*map(len, after)] and all(
+        any(_equal(text, other) for other in others)
+        for texts, others in zip(before, after, strict=True)
+        for text in texts
+    )
 
 
 def _key(option: Option) -> tuple[str, str | None]:

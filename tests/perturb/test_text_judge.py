@@ -174,7 +174,7 @@ def test_changed_numbers_units_negations_and_options_are_always_caught() -> None
 # public pairs
 
 
-@pytest.mark.parametrize(("language", "kept", "caught"), [("en", 0.88, 0.18), ("zh", 0.72, 0.35)])
+@pytest.mark.parametrize(("language", "kept", "caught"), [("en", 0.9, 0.13), ("zh", 0.8, 0.22)])
 def test_swapped_roles_in_public_pairs(language: str, kept: float, caught: float) -> None:
     """PAWS-X, whose pairs mostly move more than the two words whose roles were swapped."""
     if not DATA.is_dir():
