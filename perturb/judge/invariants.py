@@ -324,14 +324,13 @@ def _symbols(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
         letters, others = ({*"AI", *"".join(side.symbols | side.units)} for side in (now, said))
         gone = {symbol for symbol in gone if not letters.issuperset(symbol)}
         new = {symbol for symbol in new if not others.issuperset(symbol)}
-    if gone and new:  # a rewording may well leave one out, or name one more
-        yield from _sets("symbol", gone, new)
+    yield from _sets("symbol", gone, new)
 
 
 def _names(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     gone = {name for name in said.names if not _is_named(name, now)}
     new = {name for name in now.names if not (_is_named(name, said) or _is_named(name, spare))}
-    if gone:
+    if gone:  # a rewording may well name one more
         yield from _sets("name", gone, new)
     gone = {text for text in said.quotations if text not in now.text}
     new = {text for text in now.quotations if text not in said.text and text not in spare.text}
