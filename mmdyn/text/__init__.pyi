@@ -74,6 +74,7 @@ from .thinking import find_answer as find_answer, split_thinking as split_thinki
 from .tokens import BYTES_A_TOKEN as BYTES_A_TOKEN, estimate_tokens as estimate_tokens
 from .units import (
     known_unit as known_unit,
+    read_names as read_names,
     unit_measure as unit_measure,
     unit_name as unit_name,
     unit_ratio as unit_ratio,

@@ -35,6 +35,7 @@ from mmdyn.text import (
     logic_poles,
     proper_names,
     read_formulas,
+    read_names,
     read_number,
     read_quantities,
     read_quotations,
@@ -42,7 +43,6 @@ from mmdyn.text import (
     unit_measure,
     without_order,
 )
-from mmdyn.text.units import read_names
 from perturb.judge._forms import AskedForm, answers_differ, are_words, asked, means, options_differ, plain_text
 from perturb.judge._judge import Doubt, Look, gravest
 
