@@ -170,9 +170,6 @@ def _doubts(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
     said, now, spare = facts(a.stem), facts(b.stem), facts("")
     if a.form != b.form:
         spare = facts("\n".join([*(option.text for option in a.options), *a.gold, *b.gold]))
-    elif a.options:  # "one of these four", "the other three"
-        count = len(a.options)
-        spare = replace(spare, numbers=Counter({Quantity(Fraction(one), ""): 1 for one in (count, count - 1)}))
     elif a.form == "blank" and said.blanks not in (0, now.blanks):
         yield _doubtful(f"the number of blanks changed: {said.blanks} -> {now.blanks}")
     if said.text != now.text:

@@ -52,7 +52,7 @@ def count(file: Path) -> Counts:
         ("blind_pairs", Counts(110, 111, 120)),
         ("blind_pairs_2", Counts(103, 105, 119)),
         ("blind_pairs_3", Counts(120, 88, 120)),
-        ("blind_pairs_4", Counts(101, 65, 109)),
+        ("blind_pairs_4", Counts(101, 64, 108)),
         ("blind_pairs_5", Counts(96, 102, 119)),
     ],
 )

@@ -259,23 +259,3 @@ def test_a_run_without_a_judge_says_how_to_ask_one_and_then_asks(tmp_path: Path)
     found = report(tmp_path / "run")
     waiting = [row for kind in ("scores", "judged") for row in found.rows(kind, "score") if row.judged]
     assert [row.factors["scored by"] for row in waiting] == ["rules"], "the rules' score alone waits for a judge"
-
-
-@pytest.mark.parametrize("command", ["eval", "score", "run"])
-def test_a_former_mode_is_answered_with_its_name_of_now(tmp_path: Path, command: str) -> None:
-    cheap = judge(tmp_path, "cheap", CHEAP)
-    arguments: dict[str, list[object]] = {
-        "eval": [questions(tmp_path), "-m", model(tmp_path), "-o", tmp_path / "run"],
-        "score": [tmp_path / "run"],
-        "run": [tmp_path / "c.yaml"],
-    }
-    if command == "score":
-        run_of(tmp_path)
-    text = {"sets": [str(tmp_path / "set")], "models": [model(tmp_path)], "out": str(tmp_path / "run")}
-    text["scoring"] = {"judges": [cheap], "judge_mode": "cascade"}
-    (tmp_path / "c.yaml").write_text(json.dumps(text))
-    mode = [] if command == "run" else ["--judge", cheap, "--judge-mode", "cascade"]
-    done = typed(command, *arguments[command], *mode)
-    assert isinstance(done.exception, UserError) and done.exception.exit_status == 2
-    said = "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"
-    assert str(done.exception) == said
