@@ -23,7 +23,7 @@ from mmdyn.scoring import Scorer
 from mmdyn.stats import Difference, Floats, correct_for_chance, least_corrected, mean_score
 from mmdyn.tables.blocks import Block
 from mmdyn.tables.columns import FLAGS, Columns
-from mmdyn.tables.keys import Key
+from mmdyn.tables.factors import Key
 from mmdyn.tables.pairing import Pair
 
 LABELS = "ABCDE"

@@ -21,8 +21,7 @@ from mmdyn.stats import Floats, Ints, equality, gap, mean_of_means, slope
 from mmdyn.table import Leaderboard, Ranking
 from mmdyn.tables.blocks import Block
 from mmdyn.tables.columns import FLAGS, Columns
-from mmdyn.tables.factors import Field
-from mmdyn.tables.keys import Key
+from mmdyn.tables.factors import Field, Key
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
 
 SHARES = (0.02, 0.1, 0.5, 0.9, 0.98)

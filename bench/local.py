@@ -23,7 +23,7 @@ from real_samples import DATA, samples
 
 from mmdyn.data import ImageFolder
 from mmdyn.models import Message, Spec
-from mmdyn.models.backends._local_prompt import LocalPrompt
+from mmdyn.models.backends._local_backend import LocalPrompt
 from mmdyn.models.backends.hf import HuggingFace
 from mmdyn.record import Condition, Reply
 from mmdyn.run.render import Renderer

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-BASELINE = "import mmdyn.run.evaluate, mmdyn.tables.summary, perturb.pipeline, mmdyn.data.convert_set, scipy.stats"
+BASELINE = "import mmdyn.run.evaluate, mmdyn.tables.tabulation, perturb.pipeline, mmdyn.data.convert_set, scipy.stats"
 
 
 def main() -> None:

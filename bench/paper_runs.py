@@ -19,9 +19,9 @@ from pathlib import Path
 from mmdyn.data import SampleSet, convert
 from mmdyn.keys import stream
 from mmdyn.run import ConditionSpec, ScoringConfig, evaluate
-from mmdyn.run.pairing import pair_questions
+from mmdyn.run.verdicts import pair_questions
 from mmdyn.sample import Sample
-from mmdyn.scoring.question_pairs import question_sheet
+from mmdyn.scoring.pairwise import question_sheet
 from mmdyn.scoring.rubrics.checklist import Checklist
 from mmdyn.testing import FakeServer, write_script
 

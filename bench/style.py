@@ -43,7 +43,7 @@ from perturb.device_pixels import Canvas, Operation, PictureJob, change, to_devi
 from perturb.image.invert import Invert
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
-from perturb.style._loading import quieten
+from perturb.style._diffusion import quieten
 from perturb.style._painter import Call, Painter, PaintJob, fit
 from perturb.style.flux import Flux
 

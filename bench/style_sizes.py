@@ -32,7 +32,7 @@ import mmdyn
 from mmdyn.data import SampleSet, SetWriter, encode_png
 from mmdyn.sample import Sample
 from perturb.codec import decode
-from perturb.style._loading import quieten
+from perturb.style._diffusion import quieten
 from perturb.style._painter import fit, put_in, take_out
 
 DATA = HERE.parent.parent / "shared" / "data"

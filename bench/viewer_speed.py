@@ -16,9 +16,8 @@ from mmdyn.keys import canonical, digest, stream
 from mmdyn.record import Condition, Record, Reply, Score
 from mmdyn.sample import Option, Sample
 from mmdyn.view import run, samples
-from mmdyn.view._page import render
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.filters import Filter
+from mmdyn.view._page import Filter, render
+from mmdyn.view.index import Catalog
 from mmdyn.work import RECORD, SAMPLE, ModelEntry, RunConfig, SetEntry, Store, score_kind, write_config
 
 QUESTIONS, MODELS, CHAINS = (

@@ -18,8 +18,7 @@ from why_ladder import CHANCE, ICC, TOLD, beyond
 
 from mmdyn.keys import stream
 from mmdyn.stats import EmpiricalLikelihood, Floats, least_corrected, mean_score
-from mmdyn.tables.dose_curves import area_weights, band_of, half_of, slope_weights
-from mmdyn.tables.forms import Forms
+from mmdyn.tables.chain_effects import Forms, area_weights, band_of, half_of, slope_weights
 
 DOSES = {3: (0.0, 0.1, 0.4, 0.7), 5: (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)}
 """By the number of levels."""

@@ -18,8 +18,8 @@ from scipy.special import betaincinv
 
 from mmdyn.keys import stream
 from mmdyn.stats import EmpiricalLikelihood, Floats, RatioTest, least_corrected
-from mmdyn.tables.forms import Forms
-from mmdyn.tables.ladder import wants_of
+from mmdyn.tables.chain_effects import Forms
+from mmdyn.tables.trends import wants_of
 
 CONTEXTS = ("none", "caption", "kprag", "caption+kprag")
 WANTS = wants_of(*CONTEXTS[1:])

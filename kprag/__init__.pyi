@@ -1,4 +1,9 @@
-from .built_context import BuiltContext as BuiltContext, Knowledge as Knowledge, knowledge_block as knowledge_block
+from .built_context import (
+    BuiltContext as BuiltContext,
+    Knowledge as Knowledge,
+    Layout as Layout,
+    knowledge_block as knowledge_block,
+)
 from .index import (
     Index as Index,
     Retriever as Retriever,
@@ -8,7 +13,6 @@ from .index import (
     read_base as read_base,
     read_retrievers as read_retrievers,
 )
-from .layout import Layout as Layout
 from .look_up import look_up_points as look_up_points
 from .measure_coverage import measure_coverage as measure_coverage, print_coverage as print_coverage
 from .read_taxonomy import read_taxonomy as read_taxonomy
@@ -17,7 +21,7 @@ from .retrieval.measure_retrieval import (
     print_retrieval as print_retrieval,
     read_ks as read_ks,
 )
-from .retrieval.query import (
+from .retrieval.passages import (
     QueryWriter as QueryWriter,
     gather_questions as gather_questions,
     read_joined as read_joined,

@@ -12,10 +12,8 @@ import numpy as np
 from msgspec import Struct
 
 from kprag.read_taxonomy import read_taxonomy
-from kprag.retrieval.fusion import dense_scores, fused
-from kprag.retrieval.lexical import Lexical, words
-from kprag.retrieval.passages import Passage, PassagePool, best, staying
-from kprag.retrieval.query import examples as examples_of
+from kprag.retrieval.lexical import Lexical, dense_scores, fused, words
+from kprag.retrieval.passages import Passage, PassagePool, best, examples as examples_of, staying
 from kprag.retrieval.vectors import KeptVectors
 from kprag.taxonomy import Node, Taxonomy
 from mmdyn.data import load, new_file, read_records

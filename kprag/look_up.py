@@ -7,8 +7,7 @@ from itertools import islice
 
 from kprag.index import BATCH, Index, Retriever
 from kprag.retrieval.measure_retrieval import FOLDS
-from kprag.retrieval.passages import Passage, PassageNames
-from kprag.retrieval.query import sources
+from kprag.retrieval.passages import Passage, PassageNames, sources
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
 from mmdyn.sample import Sample

@@ -43,7 +43,7 @@ Placed: TypeAlias = tuple[Node, str, int | None]
 
 
 def key(text: str) -> str:
-    """What is compared where names are: `mmdyn.text.fold`, or the text itself where nothing is left of it."""
+    """What is compared where names are: `mmdyn.text.normalise`, or the text itself where nothing is left of it."""
     return fold(text) or text.strip()
 
 

@@ -1,20 +1,25 @@
-from .audit.audit_variants import audit_variants as audit_variants
-from .audit.beside import Beside as Beside, beside as beside
-from .audit.chain_counts import (
-    ChainOutcomes as ChainOutcomes,
-    scaffolding_share as scaffolding_share,
-    summarize as summarize,
+from .audit.judge_calibration import (
+    Sources as Sources,
+    in_order as in_order,
+    judge_lines as judge_lines,
+    labelled_cases as labelled_cases,
+    measure as measure,
+    verdict_of as verdict_of,
 )
-from .audit.judge_calibration import Sources as Sources, labelled_cases as labelled_cases, measure as measure
-from .audit.judged_lines import in_order as in_order, judge_lines as judge_lines, verdict_of as verdict_of
 from .audit.pairs import (
+    ChainOutcomes as ChainOutcomes,
     VariantPair as VariantPair,
+    audit_variants as audit_variants,
     find_parent as find_parent,
     pairs as pairs,
+    replay as replay,
+    scaffolding_share as scaffolding_share,
+    summarize as summarize,
     workbench_for as workbench_for,
 )
-from .audit.replay import replay as replay
 from .audit.side_by_side import (
+    Beside as Beside,
+    beside as beside,
     folder_name as folder_name,
     print_beside as print_beside,
     write_pictures as write_pictures,
@@ -22,6 +27,5 @@ from .audit.side_by_side import (
 from .chains import expand as expand, load_operator as load_operator, parse_chains as parse_chains, presets as presets
 from .item import NO_PICTURE as NO_PICTURE, Item as Item, NotApplicable as NotApplicable, Picture as Picture
 from .judge._judge import Case as Case, VariantJudge as VariantJudge, case_of as case_of
-from .operator import Operator as Operator
 from .pipeline import perturb as perturb
-from .services import Services as Services, open_judge as open_judge
+from .services import Operator as Operator, Services as Services, open_judge as open_judge

@@ -24,8 +24,7 @@ from mmdyn.keys import Json
 from mmdyn.plugins import ALIASES
 from mmdyn.stats import GENERATORS, Forms, design_error, design_forms, shapley_weights
 from perturb.item import LEVELS
-from perturb.operator import Operator, Tool
-from perturb.services import Services, ToolNames
+from perturb.services import Operator, Services, Tool, ToolNames
 
 MOST_FACTORS, MOST_ORDERED = 6, 10
 """A factorial of so many chains has 63 subsets; prefixes of sampled orders are few whatever the number of chains."""

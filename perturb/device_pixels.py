@@ -234,7 +234,7 @@ def _spread(values: Any, counts: Any, total: int) -> Any:
 
 
 def _mixed(values: Any, low: Any, high: Any) -> Any:
-    """`perturb._hashing.mixed` on 32-bit values in an int64 tensor, with the halves of a 64-bit key for each."""
+    """`perturb.item.mixed` on 32-bit values in an int64 tensor, with the halves of a 64-bit key for each."""
     return _lowbias32((_lowbias32(values ^ low) + high) & _LOW)
 
 

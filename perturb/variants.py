@@ -19,8 +19,7 @@ from perturb.codec import LazyPictures, encode, on_device, on_host, pictures_in
 from perturb.device_pixels import to_host
 from perturb.item import Item, NotApplicable, Picture
 from perturb.judge._judge import Case, Look, VariantJudge
-from perturb.operator import Operator
-from perturb.services import Services
+from perturb.services import Operator, Services
 from perturb.strength import strength
 
 UNJUDGED = Verdict("unjudged")

@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from mmdyn.errors import UserError
 from mmdyn.models import open_model
 from mmdyn.models.backends.hf import HuggingFace, _Engine
-from mmdyn.models.device import own_card, own_cards
-from perturb.style._loading import LoadSettings, lent, load, place
+from mmdyn.models.checkpoint import own_card, own_cards
+from perturb.style._diffusion import LoadSettings, lent, load, place
 from perturb.style._painter import Call, Painter, fit, put_in, take_out
 from perturb.style.flux import Flux
 

@@ -11,8 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from kprag.index import Index, Retriever
-from kprag.retrieval.passages import PassageNames
-from kprag.retrieval.query import Query, QuestionTexts
+from kprag.retrieval.passages import PassageNames, Query, QuestionTexts
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
 from mmdyn.errors import UserError, did_you_mean

@@ -1,4 +1,6 @@
-"""What a benchmark is, and what several of them need: finding their file, reading its rows, their pictures.
+"""What a benchmark is, from files or from the hub, and what several of them need.
+
+What a benchmark is, and what several of them need: finding their file, reading its rows, their pictures.
 
 A benchmark is one file in this folder with one public class. It says how a public data set becomes samples and which
 contrasts matter for it; nothing else in the house knows a benchmark by name.
@@ -7,13 +9,14 @@ contrasts matter for it; nothing else in the house knows a benchmark by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import NoneType
-from typing import Any, Generic, get_args
+from typing import Any, ClassVar, Generic, get_args
 
+from msgspec import Struct
 from msgspec.structs import fields
 
 from mmdyn.data import (
@@ -23,10 +26,12 @@ from mmdyn.data import (
     Row,
     check_sample,
     choice_type as choice_type,
+    pick_columns,
     put_picture,
     read_inside,
     read_raw_rows,
     sample_id as sample_id,
+    sample_of_columns,
 )
 from mmdyn.errors import InputError, no_such_path
 from mmdyn.keys import Json
@@ -188,3 +193,29 @@ def noted(mended: Sequence[str], said: str = "", answer: Sequence[str] = ()) -> 
     letters = re.sub(r"\\[a-z]+|[^A-Za-z]", "", said)
     odd = [f"The answer was written {said.strip()[:80]!r}."] if letters != "".join(answer) else []
     return {"mended": [*mended, *odd]} if mended or odd else {}
+
+
+class HubBenchmark(Benchmark[Struct]):
+    """Reads the files of a snapshot of the hub, or of a release with the same columns."""
+
+    columns: ClassVar[Mapping[str, str]]
+    """Which column is what (HubSet.read), after `adapt`."""
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the rows. Raises InputError, for a file without the columns, too."""
+        for file in self.find_files(source):
+            put = partial(put_file, [file.parent / name for name in self.pictures], images)
+            for raw in read_raw_rows(file):
+                yield Row.build(file, raw.line, self._sample, raw, put)
+
+    def finish(self, sample: Sample, values: Mapping[str, Any]) -> Sample:
+        """The sample with what the mapping does not say. Raises ValueError."""
+        return sample
+
+    def _sample(self, raw: RawRow, put: PutPicture) -> Sample:
+        if raw.problem:
+            problem = f"{raw.problem}: give the files of {self.name}"
+            raise InputError(raw.file, 1, problem) if raw.line == 1 else ValueError(raw.problem)
+        values = self.adapt(raw)
+        given = pick_columns(self.columns, values, raw.file)
+        return self.finish(sample_of_columns(given, self.name, raw.line, put), values)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from mmdyn.benchmarks._hub_benchmark import HubBenchmark
+from mmdyn.benchmarks._benchmark import HubBenchmark
 from mmdyn.data import RawRow
 from mmdyn.sample import Sample
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from mmdyn.benchmarks._hub_benchmark import HubBenchmark
+from mmdyn.benchmarks._benchmark import HubBenchmark
 
 
 class MmluPro(HubBenchmark):

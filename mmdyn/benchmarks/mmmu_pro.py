@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from mmdyn.benchmarks._benchmark import sample_id
-from mmdyn.benchmarks._hub_benchmark import HubBenchmark
+from mmdyn.benchmarks._benchmark import HubBenchmark, sample_id
 from mmdyn.data import OPTION_LETTERS, RawRow, read_list_cell
 from mmdyn.sample import Option, Sample
 

@@ -1,4 +1,11 @@
-"""A bank of statements -> a set of questions that ask which of several statements are true, or false.
+"""Composed questions: statements drawn from a bank, their options, and the words around them.
+
+The options of a composed question: sets of places, and what a solver earns that sees these alone.
+
+A set is a number whose bit k stands for the place k. All sets of a question are drawn before it is known which of them
+is right, and then each is as likely: whoever sees the sets alone earns what guessing earns.
+
+A bank of statements -> a set of questions that ask which of several statements are true, or false.
 
 Source: Encyclo-K, sections 3.1.3 and 4.1. The paper leaves open what wrong options hold; here they are
 drawn before it is known which option is right (option_sets.py).
@@ -6,25 +13,226 @@ drawn before it is known which option is right (option_sets.py).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from math import ceil
+from math import ceil, comb, sqrt
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from mmdyn.build.bank import LEVELS, Group, Statement, read_bank
-from mmdyn.build.draws import Draws
-from mmdyn.build.option_sets import blind_earnings, draw_sets, places_of, set_count
-from mmdyn.build.overlap import Overlaps
-from mmdyn.build.wording import MOST_PLACES, Form, sample_of
+from mmdyn.build.step import Draws
 from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, made, write_rows
-from mmdyn.errors import UserError
+from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
+from mmdyn.prompts import filled
+from mmdyn.sample import Language, Option, Sample
 from mmdyn.work import ProgressBar
+
+
+def draw_sets(draws: Draws, places: int, count: int, sizes: range) -> list[int]:
+    """`count` different sets of `sizes` places, each with a near miss among the others: one place swapped, added or
+    left out. Where there is room they are of two sizes at least."""
+    while True:
+        chosen = list[int]()
+        while len(chosen) < count:
+            base = draws.one(chosen) if chosen else 0
+            if not chosen or (len(chosen) + 2 <= count and draws.below(2)):
+                base = _random_set(draws, places, sizes)
+                if base in chosen:
+                    continue
+                chosen.append(base)
+            if near := [one for one in near_misses(base, places, sizes) if one not in chosen]:
+                chosen.append(draws.one(near))
+        if len(sizes) == 1 or len({one.bit_count() for one in chosen}) > 1:
+            return chosen
+
+
+def near_misses(base: int, places: int, sizes: range) -> list[int]:
+    """The sets that differ from one in a place that is swapped, added or left out."""
+    inside = [1 << place for place in range(places) if base >> place & 1]
+    outside = [1 << place for place in range(places) if not base >> place & 1]
+    fewer, more = [base ^ bit for bit in inside], [base | bit for bit in outside]
+    swapped = [one | bit for one in fewer for bit in outside]
+    return [one for one in (*fewer, *more, *swapped) if one.bit_count() in sizes]
+
+
+def set_count(places: int, sizes: range) -> int:
+    """How many sets there are."""
+    return sum(comb(places, size) for size in sizes)
+
+
+def places_of(chosen: int) -> list[int]:
+    """A set's places, from 0, in order."""
+    return [place for place in range(chosen.bit_length()) if chosen >> place & 1]
+
+
+def _random_set(draws: Draws, places: int, sizes: range) -> int:
+    size = draws.one(sizes)
+    return sum(1 << place for place in draws.shuffled(range(places))[:size])
+
+
+def _frequencies(sets: Sequence[int]) -> dict[int, int]:
+    return {place: sum(one >> place & 1 for one in sets) for place in range(max(sets).bit_length())}
+
+
+def _by_sum(sets: Sequence[int]) -> list[float]:
+    often = _frequencies(sets)
+    return [sum(often[place] for place in places_of(one)) for one in sets]
+
+
+def _by_mean(sets: Sequence[int]) -> list[float]:
+    return [total / one.bit_count() for total, one in zip(_by_sum(sets), sets, strict=True)]
+
+
+def _by_size(sets: Sequence[int]) -> list[float]:
+    return [one.bit_count() for one in sets]
+
+
+def _by_nearness(sets: Sequence[int]) -> list[float]:
+    return [-sum((one ^ other).bit_count() for other in sets) for one in sets]
+
+
+BLIND: dict[str, tuple[Callable[[Sequence[int]], list[float]], int]] = {
+    "most frequent statements, by sum": (_by_sum, 1),
+    "most frequent statements, by mean": (_by_mean, 1),
+    "rarest statements": (_by_mean, -1),
+    "longest": (_by_size, 1),
+    "shortest": (_by_size, -1),
+    "nearest to the others": (_by_nearness, 1),
+}
+"""What a solver goes by that sees which places the options name, and nothing else."""
+
+
+def blind_earnings(questions: Sequence[tuple[Sequence[int], int]]) -> dict[str, float]:
+    """What each blind solver earns on average, in [0, 1], and what chance and three standard errors above it are. Of
+    equal options it picks any.
+
+    Args:
+        questions: the sets of each, in order, and the index of the right one.
+    """
+    chances = [1 / len(sets) for sets, _ in questions]
+    error = sqrt(sum(chance * (1 - chance) for chance in chances)) / len(questions)
+    chance = sum(chances) / len(questions)
+    found = {"chance": chance, "chance and three standard errors": chance + 3 * error}
+    for name, (judge, sign) in BLIND.items():
+        earned = 0.0
+        for sets, right in questions:
+            values = [sign * value for value in judge(sets)]
+            best = max(values)
+            earned += (values[right] == best) / values.count(best)
+        found[name] = earned / len(questions)
+    return {name: round(value, 6) for name, value in found.items()}
+
+
+Form: TypeAlias = Literal["choice", "claim", "statement"]
+_NUMERALS = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+MOST_PLACES = 39
+"""Numerals go up to xxxix."""
+_COMMA = {"en": ", ", "zh": "、"}
+
+
+def sample_of(
+    form: Form,
+    statements: Sequence[str],
+    draws: Draws,
+    made_of: dict[str, Any],
+    *,
+    correct: bool,
+    sets: Sequence[int],
+    right: int,
+    upper: bool,
+) -> Sample:
+    """The sample of a composed question.
+
+    Args:
+        form: What is asked.
+        statements: Their texts, in order.
+        draws: Chooses the words.
+        made_of: What the sample says of itself: id, language, fields and meta.
+        correct: Whether the correct statements are asked for; of a single statement, whether it is correct.
+        sets: What the options name; a claim is the first of them.
+        right: The index of the right one.
+        upper: Whether numerals are upper-case letters.
+    """
+    language: Language = made_of["language"]
+    if form == "statement":
+        question = filled("compose", "statement", language, statement=_in_a_line(statements[0]))
+        return Sample(question=question, task_type="true_false", answer=correct, **made_of)
+    word = draws.one(filled("compose", "correct" if correct else "incorrect", language).split("\n"))
+    listed = "\n".join(f"{roman(place, upper=upper)}. {_in_a_line(text)}" for place, text in enumerate(statements, 1))
+    named = [_COMMA[language].join(roman(place + 1, upper=upper) for place in places_of(one)) for one in sets]
+    if form == "claim":
+        question = filled("compose", "claim", language, statements=listed, word=word, places=named[0])
+        return Sample(question=question, task_type="true_false", answer=right == 0, **made_of)
+    stem = draws.one(filled_lines("stems", language)).replace("{word}", word)
+    options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, named, strict=False))
+    answer = (OPTION_LETTERS[right],)
+    return Sample(question=f"{stem}\n\n{listed}", task_type="single_choice", options=options, answer=answer, **made_of)
+
+
+def _in_a_line(text: str) -> str:
+    """A statement without line breaks, which would look like further statements."""
+    return re.sub(r"\s*[\n\r]\s*", " ", text.strip()) if "\n" in text or "\r" in text else text
+
+
+def filled_lines(name: str, language: Language) -> list[str]:
+    """The lines of a template, each a way to ask."""
+    return filled("compose", name, language, word="{word}").split("\n")
+
+
+def roman(number: int, *, upper: bool) -> str:
+    """A number from 1 to 39 in Roman numerals."""
+    text = ""
+    for value, numeral in _NUMERALS:
+        text += numeral * (number // value)
+        number %= value
+    return text.upper() if upper else text
+
+
+class Overlaps:
+    """The questions of other composed sets by the statements in them, and what those of a new one share with them."""
+
+    def __init__(self, others: Sequence[SampleSet]) -> None:
+        """Raises InputError for a set that was not composed."""
+        self.digests = [other.manifest.digest for other in others]
+        self._questions, self._most, self._equal = dict[str, list[int]](), Counter[int](), 0
+        self._sizes = list[int]()
+        for other in others:
+            for sample in chain(other, (item.sample for item in other.dropped() if item.sample)):
+                origins = sample.meta.get("origins")
+                if not isinstance(origins, list):
+                    problem = f"{sample.id} does not say of which statements it was composed: compose the set again"
+                    raise InputError(other.folder, None, problem)
+                for origin in {str(origin) for origin in origins}:
+                    self._questions.setdefault(origin, []).append(len(self._sizes))
+                self._sizes.append(len({*map(str, origins)}))
+
+    def most_shared(self, origins: Sequence[Json]) -> int:
+        """The most statements that a question shares with one of the other sets'."""
+        return max(self._shared(origins).values(), default=0)
+
+    def add(self, origins: Sequence[Json]) -> None:
+        """Count a question of the new set."""
+        shared = self._shared(origins)
+        self._most[max(shared.values(), default=0)] += 1
+        self._equal += any(
+            count == len({*map(str, origins)}) == self._sizes[question] for question, count in shared.items()
+        )
+
+    def told(self) -> Json:
+        """How many questions share how many statements with the nearest one of the other sets, and how many share all;
+        None where there is no other set."""
+        by_count: dict[str, Json] = {str(count): self._most[count] for count in sorted(self._most)}
+        return {"equal": self._equal, "questions_by_most_shared": by_count} if self._sizes else None
+
+    def _shared(self, origins: Sequence[Json]) -> Counter[int]:
+        return Counter(question for origin in {*map(str, origins)} for question in self._questions.get(origin, ()))
+
 
 SETTINGS: dict[Form, str] = {"choice": "multi", "claim": "question", "statement": "statement"}
 """What questions of a form are called in the field `setting` (Encyclo-K, figure 6)."""

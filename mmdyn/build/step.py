@@ -1,7 +1,8 @@
-"""What a step of building is: a sample in, samples out, or a reason why not."""
+"""What a step of building is (a sample in, samples out, or a reason why not), its draws, and its model's replies."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import getfile
 from pathlib import Path
@@ -9,19 +10,114 @@ from typing import ClassVar, Protocol, TypeVar
 
 from msgspec import Struct
 
-from mmdyn.build.draws import Draws
-from mmdyn.build.replies import Client
 from mmdyn.data import ImageFolder, Row, SampleSet
-from mmdyn.keys import Json, digest, sha256
-from mmdyn.models import ImagePart, Message, TextPart, ask_and_wait, prompts_digest
+from mmdyn.keys import Json, digest, sha256, stream
+from mmdyn.models import Budget, ImagePart, Message, SyncModelClient, TextPart, ask_and_wait, identity, prompts_digest
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import ImageRef, Language, Sample
+
+T = TypeVar("T")
+_MANY = 64
+
+
+class Draws:
+    """Whole numbers and choices, keyed by an identity. Numbers are taken from the stream many at a time, as single ones
+    cost far more."""
+
+    def __init__(self, *identity: str | int) -> None:
+        self._stream, self._numbers = stream(*identity), list[float]()
+
+    def below(self, count: int) -> int:
+        """One of 0 to count - 1, each as likely."""
+        if not self._numbers:
+            self._numbers = self._stream.random(_MANY).tolist()
+        return int(self._numbers.pop() * count)
+
+    def one(self, items: Sequence[T]) -> T:
+        """One of some items."""
+        return items[self.below(len(items))]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """The items in another order, each order as likely."""
+        left = list(items)
+        for place in range(len(left) - 1, 0, -1):
+            other = self.below(place + 1)
+            left[place], left[other] = left[other], left[place]
+        return left
+
+
+class NotingClient(SyncModelClient):
+    """A model for threads that notes what it replies to each of them."""
+
+    def __init__(self, model: str, concurrency: int, budget: Budget | None, out: Path | None) -> None:
+        super().__init__(model, concurrency, budget=budget, out=out)
+        self._noted = threading.local()
+
+    def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
+        """The text of one answer. Raises as the model does."""
+        text = super().ask(messages, nonce)
+        self._noted.replies = (*self._replies, (_key(messages, nonce), text))
+        return text
+
+    def take_replies(self) -> tuple[tuple[str, str], ...]:
+        """What this thread was told since it last took it: digests of what was asked, and replies."""
+        taken, self._noted.replies = self._replies, ()
+        return taken
+
+    @property
+    def _replies(self) -> tuple[tuple[str, str], ...]:
+        found: tuple[tuple[str, str], ...] = getattr(self._noted, "replies", ())
+        return found
+
+
+class Client(Protocol):
+    """Who replies to a step, from any thread."""
+
+    label: str
+    identity: dict[str, Json]
+
+    def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
+        """The text of one answer."""
+        ...
+
+    def take_replies(self) -> tuple[tuple[str, str], ...]:
+        """What this thread was told since it last took it: digests of what was asked, and replies."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the model."""
+        ...
+
+
+class RepeatingClient:
+    """Gives replies that were kept, and asks nobody."""
+
+    def __init__(self, label: str, replies: tuple[tuple[str, str], ...]) -> None:
+        self.label, self._replies = label, dict(replies)
+        self.identity: dict[str, Json] = {}
+
+    def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
+        """The reply. Raises ValueError where something else was asked then."""
+        if (found := self._replies.get(_key(messages, nonce))) is None:
+            raise ValueError("the model would be asked something that it was not asked then")
+        return found
+
+    def take_replies(self) -> tuple[tuple[str, str], ...]:
+        """Nothing new."""
+        return ()
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def _key(messages: tuple[Message, ...], nonce: int) -> str:
+    return digest([identity(messages), nonce])
+
 
 KIND = "build"
 """Where the prompts of our steps lie. Those of others lie beside the step's file, in `prompts/LANGUAGE/NAME.txt`."""
 
 S = TypeVar("S", bound=Struct)
-T = TypeVar("T")
 
 
 class Refused(Exception):

@@ -4,7 +4,7 @@ from .columns import (
     sample_id as sample_id,
     sample_of_columns as sample_of_columns,
 )
-from .convert_set import NAMED_SETS as NAMED_SETS, convert as convert
+from .convert_set import NAMED_SETS as NAMED_SETS, convert as convert, join as join
 from .files import (
     JsonRow as JsonRow,
     LabelledFile as LabelledFile,
@@ -17,8 +17,12 @@ from .files import (
     read_json_rows as read_json_rows,
     read_records as read_records,
 )
-from .formats._cells import OPTION_LETTERS as OPTION_LETTERS, read_list_cell as read_list_cell
-from .formats._tsv_rows import TsvRow as TsvRow, read_tsv_rows as read_tsv_rows
+from .formats._cells import (
+    OPTION_LETTERS as OPTION_LETTERS,
+    TsvRow as TsvRow,
+    read_list_cell as read_list_cell,
+    read_tsv_rows as read_tsv_rows,
+)
 from .formats.parquet import put_picture as put_picture
 from .formats.tsv import Tsv as Tsv, sample_of_tsv_row as sample_of_tsv_row
 from .images import (
@@ -30,12 +34,23 @@ from .images import (
     open_image as open_image,
     read_inside as read_inside,
 )
-from .join_sets import join as join
-from .load_set import Given as Given, is_kept as is_kept, is_samples as is_samples, is_set as is_set, load as load
+from .load_set import (
+    Given as Given,
+    RowTally as RowTally,
+    is_kept as is_kept,
+    is_samples as is_samples,
+    is_set as is_set,
+    load as load,
+    validate as validate,
+)
 from .make_set import (
+    Stage as Stage,
     bad_kinds as bad_kinds,
+    describe_stages as describe_stages,
     fingerprint as fingerprint,
     made as made,
+    stage_counts as stage_counts,
+    stages as stages,
     write_rows as write_rows,
     write_without as write_without,
 )
@@ -66,18 +81,15 @@ from .set_folder import (
     check_finished as check_finished,
     is_being_written as is_being_written,
     read_set_manifest as read_set_manifest,
+    set_frame as set_frame,
     unsure_form as unsure_form,
 )
-from .set_frame import set_frame as set_frame
 from .show import (
     describe_answer as describe_answer,
     describe_sample as describe_sample,
     describe_trail as describe_trail,
+    sample_html as sample_html,
 )
-from .show_html import sample_html as sample_html
-from .stages import Stage as Stage, describe_stages as describe_stages, stage_counts as stage_counts, stages as stages
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength, Role as Role
-from .take_covering import take_covering as take_covering
-from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified
-from .validate import RowTally as RowTally, validate as validate
+from .take import choose_quota as choose_quota, take_covering as take_covering, take_stratified as take_stratified
 from .yaml_file import read_yaml as read_yaml, read_yaml_text as read_yaml_text

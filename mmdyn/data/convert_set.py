@@ -1,26 +1,106 @@
-"""A benchmark's own files, a set or a file of any format -> a set folder or a file of another format."""
+"""Any set (a benchmark's files, a hub set, a file of any format) -> a set folder or a file; and several sets joined."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mmdyn import plugins
-from mmdyn.data.find_columns import OnColumns, is_foreign, read_table
+from mmdyn.data.columns import OnColumns, is_foreign, read_table
 from mmdyn.data.formats.parquet import put_picture
-from mmdyn.data.hub_set import HubSet
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.load_set import Format, find_format, format_of, is_set, suffixes
+from mmdyn.data.load_set import Format, Given, find_format, format_of, is_set, load, suffixes
 from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
-from mmdyn.data.raw_rows import read_raw_rows
-from mmdyn.data.rows import Row
-from mmdyn.data.scratch import scratch
-from mmdyn.data.set_folder import REJECTED_FILE, SampleSet
-from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
+from mmdyn.data.raw_rows import RawRow, read_raw_rows
+from mmdyn.data.rows import KnowledgePoint, Row, bring_images
+from mmdyn.data.set_folder import REJECTED_FILE, SampleSet, scratch
+from mmdyn.errors import InputError, MissingExtra, UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json
+from mmdyn.sample import Sample, from_dict
+
+SURVEYED = 1000
+"""Rows in which columns are found that no mapping names: a set of the hub may be large, and is streamed."""
+
+TEXTS = (".csv", ".tsv", ".jsonl", ".json")
+
+
+class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
+    """A set's name on the hub, or a folder, and what of it; without a split its only one, test or validation."""
+
+    name: str
+    config: str | None = None
+    split: str | None = None
+    revision: str | None = None
+
+    @staticmethod
+    def parse(text: str) -> HubSet:
+        """Read NAME[,config=…][,split=…][,revision=…]. Raises UserError."""
+        name, *options = text.split(",")
+        if not name.strip():
+            raise UserError("hf: names no set: write hf:NAME, or hf: and a folder")
+        try:
+            return from_dict({"name": name, **dict(option.split("=", 1) for option in options)}, HubSet)
+        except ValueError as error:
+            raise UserError(f"hf:{text} cannot be read ({error}): write hf:NAME,config=…,split=…") from None
+
+    def read(
+        self, columns: Mapping[str, str], images: ImageFolder, on_columns: OnColumns = lambda found: None
+    ) -> Iterator[Row]:
+        """Stream the samples; a row's line is its number, from 1. Nothing that the set brings is executed.
+
+        `columns`: which column is `question`, `answer`, `options`, … (KEYS); `language` and `task_type` may be given
+        themselves (`zh`); what it does not say is found in the first 1,000 rows. Raises InputError for a set or a
+        column that is not there, UserError for another key, MissingExtra.
+        """
+        put = partial(put_picture, folder=Path(self.name), images=images)
+        name = Path(self.name).resolve().name
+        return read_table(self._rows, columns, f"hf:{self.name}", name, put, on_columns, SURVEYED)
+
+    def _rows(self) -> Iterator[RawRow]:
+        """The rows with class labels by name; pictures are `{"bytes": …, "path": …}`. Texts are read here, because
+        `datasets` makes numbers of `007` and nothing of `NA`."""
+        try:
+            from datasets import DownloadManager, Features, load_dataset_builder
+        except ImportError:
+            raise MissingExtra("datasets", "hf") from None
+        try:
+            name = str(Path(self.name).resolve()) if Path(self.name).is_dir() else self.name
+            builder = load_dataset_builder(name, self.config, revision=self.revision)
+            files = builder.config.data_files or {}
+            parts = builder.as_streaming_dataset()
+            usual = [*parts] if len(parts) == 1 else ["test", "validation"]
+            split = self.split or next((name for name in usual if name in parts), "")
+            if split not in parts:
+                raise ValueError(f"its splits are {', '.join(map(str, parts))}: name one, hf:{self.name},split=…")
+            texts = [str(file) for file in files.get(split, ()) if str(file).lower().endswith(TEXTS)]
+            if texts and len(texts) == len(files[split]):
+                manager = DownloadManager()
+                for file in texts:
+                    yield from read_raw_rows(Path(manager.download(file)))
+                return
+            kinds = parts[split].features or {}
+            coded = {name: Features({name: kind}) for name, kind in kinds.items() if "Json(" in repr(kind)}
+            rows = parts[split].decode(False) if kinds else parts[split]
+            for number, row in enumerate(rows, 1):
+                decoded = {name: kind.decode_example({name: row[name]})[name] for name, kind in coded.items()}
+                labels = {
+                    name: kind.names[row[name]]
+                    for name, kind in kinds.items()
+                    if hasattr(kind, "names") and row[name] in range(len(kind.names))
+                }
+                yield RawRow(Path(self.name), number, row | decoded | labels)
+        except Exception as error:  # of any kind: it is a foreign library, and foreign data
+            told = " ".join(str(error).split())[:300]
+            raise InputError(f"hf:{self.name}", None, f"cannot be read: {told}") from None
+
 
 REJECTED = ".rejected.jsonl"
 """The ending of the list of bad rows that lies beside a file."""
@@ -156,3 +236,70 @@ def _open(
         return Incoming(rows, images)
     reader: Format = plugins.load("formats", format)() if format else find_format(source)
     return Incoming(reader.read(source, images), images)
+
+
+def join(sets: Sequence[Given], out: Path, name: str | None = None) -> SampleSet:
+    """Write the samples of several sets, one set after the other, into a new one; one joined so before is opened.
+
+    An id or a group that several sets have gets its set's name before it (`exam/q1`); the others stay. Pictures and
+    texts of knowledge points come along. What a set dropped is listed in that set alone. Raises UserError for fewer
+    than two sets, sets of one name, sets of variants, and two texts of one knowledge point.
+    """
+    opened = [load(given) for given in sets]
+    if len(opened) < 2:
+        raise UserError("one set is nothing to join: give two or more")
+    for one in opened:
+        if one.manifest.parent:
+            raise UserError(
+                f"{one.folder} is a set of variants: join the sets that they were made of, and perturb that"
+            )
+        if twice := next((other for other in opened if other is not one and other.name == one.name), None):
+            raise UserError(
+                f"{one.folder} and {twice.folder} are both called {one.name}: `mmdyn data convert --name` gives one of"
+                " them another name"
+            )
+    sources: list[Json] = [{"name": one.name, "digest": one.manifest.digest} for one in opened]
+    how: dict[str, Json] = {"command": "mmdyn data join", "name": name, "sources": sources, "version": version("mmdyn")}
+    known = _knowledge(opened)
+    with place(out, how) as done:
+        if done is not None:
+            return done
+        images = ImageFolder(out)
+        return write_set(Incoming(_rows(opened, images), images, known), name or out.resolve().name, how)
+
+
+def _rows(opened: Sequence[SampleSet], images: ImageFolder) -> Iterator[Row]:
+    """Their rows. An id of one set may be a group of another, so that both are looked at together."""
+    sets = Counter(name for one in opened for name in {name for sample in one for name in (sample.id, sample.group)})
+    for one in opened:
+        for row in one.rows():
+            yield Row.build(row.file, row.line, _apart, row.sample, one, images, sets) if row.sample else row
+
+
+def _apart(sample: Sample, source: SampleSet, images: ImageFolder, sets: Counter[str | None]) -> Sample:
+    """The sample with its pictures, and with the set's name before an id or a group that other sets have too. Raises
+    ValueError where a picture cannot be read, or what comes of it is taken."""
+
+    def named(name: str) -> str:
+        apart = f"{source.name}/{name}" if sets[name] > 1 else name
+        if apart != name and sets[apart]:
+            raise ValueError(f"{apart!r} is another's id or group: `mmdyn data convert --name` names the set otherwise")
+        return apart
+
+    moved = bring_images(sample, source.images, images)
+    return replace(moved, id=named(sample.id), group=sample.group and named(sample.group))
+
+
+def _knowledge(opened: Sequence[SampleSet]) -> list[KnowledgePoint]:
+    """All points, each with the one text that a set has for it. Raises UserError where two have different ones."""
+    texts, routes = dict[str, tuple[str, SampleSet]](), dict[tuple[str, tuple[str, ...]], None]()
+    for one in opened:
+        for point in one.knowledge():
+            text, first = texts.setdefault(point.point, (point.text, one)) if point.text else ("", one)
+            if text != point.text:
+                raise UserError(
+                    f"{first.folder} and {one.folder} have different texts for the knowledge point {point.point!r}:"
+                    " make them equal in one's knowledge.jsonl"
+                )
+            routes[point.point, point.route] = None
+    return [KnowledgePoint(point, texts[point][0] if point in texts else "", route) for point, route in routes]

@@ -1,5 +1,4 @@
-"""Rows -> a set folder that knows what it was made of, so that the same command finds it done, or does it again
-whole."""
+"""Rows -> a set folder that knows what it was made of, and the funnel of what each step left out."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -33,11 +32,56 @@ from mmdyn.data.set_folder import (
     StageCount,
     read_set_manifest,
 )
-from mmdyn.data.stages import stage_counts
 from mmdyn.data.strength import Role
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
+
+TOP_REASONS = 8
+NO_SAMPLE = "rows that are no samples"
+
+
+class Stage(Struct, frozen=True):
+    """A step. `left`: how many left, by status and reason, of which quotations and numbers are left out."""
+
+    step: str
+    came_in: int
+    went_on: int
+    left: dict[str, dict[str, int]]
+
+
+def stage_counts(made: SampleSet) -> tuple[StageCount, ...]:
+    """The steps by which a set was made, the last one too."""
+    manifest, before = made.manifest, made.manifest.stages or ()
+    rejected = manifest.counts.get("rejected", 0)
+    dropped = sum(1 for _ in made.dropped()) - sum(stage.dropped for stage in before)
+    step = str(manifest.made.get("command", "made by hand")).removeprefix("mmdyn ").removeprefix("build ")
+    limit, came_in = manifest.made.get("limit"), before[-1].made if before else len(made) + dropped + rejected
+    came_in = min(came_in, limit) if before and isinstance(limit, int) else came_in
+    return (*before, StageCount(step, came_in, len(made), dropped, rejected))
+
+
+def stages(made: SampleSet) -> list[Stage]:
+    """What became of the samples of a set, step by step from the first. Raises InputError."""
+    dropped, found = made.dropped(), []
+    for stage in stage_counts(made):
+        left = {"rejected": Counter({NO_SAMPLE: stage.rejected})} if stage.rejected else {}
+        for item in islice(dropped, stage.dropped):
+            left.setdefault(item.status, Counter())[re.sub(r"'[^']*'|\d+", "…", item.reason)] += 1
+        by_status = {status: dict(reasons.most_common()) for status, reasons in sorted(left.items())}
+        found.append(Stage(stage.step, stage.came_in, stage.made, by_status))
+    return found
+
+
+def describe_stages(made: SampleSet) -> Iterator[str]:
+    """The same in lines for people, with the commonest reasons."""
+    yield f"{len(made)} samples: {made.folder}"
+    for stage in stages(made):
+        yield f"    {stage.step}: {stage.came_in} came in, {stage.went_on} went on"
+        for status, reasons in stage.left.items():
+            yield f"        {sum(reasons.values())} {status} by {stage.step}"
+            yield from (f"            {count} {reason}" for reason, count in islice(reasons.items(), TOP_REASONS))
+
 
 LOCK = ".lock"
 SKIPPING = "`mmdyn data convert`, `perturb`, `build STEP` and `eval` leave such rows out with --skip-bad"

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.data.files import check_text_file, numbered_lines
-from mmdyn.data.formats._tsv_rows import read_cells
+from mmdyn.data.formats._cells import read_cells
 from mmdyn.data.formats.parquet import read_parquet_rows
 from mmdyn.errors import InputError, MissingExtra
 

@@ -1,17 +1,23 @@
 """The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl, replies.jsonl.
-Streamed both ways."""
+
+The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl, replies.jsonl.
+Streamed both ways.
+"""
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import re
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, TypeVar, overload
+from typing import Any, BinaryIO, TypeVar, overload
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -19,14 +25,53 @@ from msgspec import UNSET, Struct, UnsetType
 from mmdyn.data.files import all_lines, numbered_lines, read_json_file, read_records
 from mmdyn.data.images import ImageFolder, PictureForm
 from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
-from mmdyn.data.scratch import scratch
-from mmdyn.data.set_frame import set_frame
-from mmdyn.data.show_html import samples_html
+from mmdyn.data.show import samples_html
 from mmdyn.data.strength import ChainStrength, Role, StrengthTally
 from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
-from mmdyn.frame import Frame, Framed
+from mmdyn.frame import Frame, Framed, field_cells, field_columns
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
+
+_made = set[Path]()
+
+
+def scratch(name: str) -> Path:
+    """A new folder of a name, which is removed when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="mmdyn-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _made.add(folder)
+    return folder / (name or "set")
+
+
+def is_scratch(folder: Path) -> bool:
+    """Whether a folder is such a one, so that whoever is to find it later has to copy it."""
+    return folder.parent in _made
+
+
+TEXTS = ("id", "question", "task_type", "language", "group", "explanation")
+AS_JSON = ("answer", "options", "images", "knowledge_points")
+VARIANT: dict[str, type] = {"parent": str, "chain": str, "draw": int, "seed": int}
+MEASURED: dict[str, type] = {"verdict": str, "tokens_changed": float, "ssim": float}
+
+
+def set_frame(samples: Iterable[Sample]) -> Frame:
+    """A row a sample: its texts, what has parts as JSON text, of a variant where it comes from and how far it is from
+    there, and its fields."""
+    fields = field_columns(sample.fields for sample in samples)
+    columns: dict[str, type] = dict.fromkeys((*TEXTS, *AS_JSON), str) | {"points": float} | VARIANT | MEASURED | fields
+    return Frame(columns, _rows(samples, fields))
+
+
+def _rows(samples: Iterable[Sample], fields: dict[str, type]) -> Iterator[dict[str, Any]]:
+    for sample in samples:
+        row = {name: getattr(sample, name) for name in (*TEXTS, "points")}
+        row |= {name: canonical(getattr(sample, name)).decode() for name in AS_JSON}
+        if made := sample.variant:
+            row |= {name: getattr(made, name) for name in VARIANT} | {"verdict": made.verdict.status}
+            if made.strength:
+                row |= {"tokens_changed": made.strength.tokens, "ssim": made.strength.ssim}
+        yield row | field_cells(sample.fields, fields)
+
 
 S = TypeVar("S", bound=Struct)
 T = TypeVar("T")

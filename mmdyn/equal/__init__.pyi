@@ -1,4 +1,3 @@
-from .asked_unit import asked_unit as asked_unit
 from .same import (
     LONGEST as LONGEST,
     compare as compare,
@@ -6,4 +5,4 @@ from .same import (
     match_blanks as match_blanks,
     same as same,
 )
-from .values import read_value as read_value
+from .values import asked_unit as asked_unit, read_value as read_value

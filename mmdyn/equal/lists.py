@@ -1,13 +1,15 @@
-"""Several values: sets, tuples, lists, values with names, solutions in any order (x=2 or x=3; x_1=2, x_2=3; ±)."""
+"""Several values, regions of the real line, and equations: equal in any order and form."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from mmdyn.equal.formula import read_formula
+from mmdyn.equal.formula import Formula, Number, close, constant, context, read_formula
 from mmdyn.sample import Match
 from mmdyn.text import SET_CLOSE, SET_OPEN, closing_bracket, split_outside
 
@@ -22,19 +24,19 @@ _JOINS = re.compile(
     r"|[,;、]?\s?(?P<han_or>或者?)|[,;、]?\s?(?:以及|和|与|及)(?=[^\u4e00-\u9fff])"
 )
 _MOST_PARTS, _LONGEST_NAME = 30, 40
-_NAME = re.compile(
+_VALUE_NAME = re.compile(
     r"(?!\\(?:ln|log|sqrt)|ln|log|sqrt)(?:[^\W\d_]|[∠△(\\])(?:[^-+*^<>≤≥≠≈±∈=,;]|-(?=[a-z]{3}))*(?:\^\{?[*']\}?)?"
     r"|\([A-Za-z_\d{}, ]+\)"
 )
 _INDEX, _PRODUCT = re.compile(r"_\{[^{}]*\}"), re.compile(r"[a-z]{2,3}")
 _LETTER, _COMMAND = re.compile(r"[A-Za-zα-ωΑ-Ω\u4e00-\u9fff]"), re.compile(r"\\[A-Za-z]+")
 _PAIR = re.compile(r"\s*-?\d{1,3},\d{3}\s*")
-_BUILDER = re.compile(r"([A-Za-z])\s*(?:∈\s*[Rℝ])?\s*[|:]\s*(\1\s*=.+)")
+_VALUE_BUILDER = re.compile(r"([A-Za-z])\s*(?:∈\s*[Rℝ])?\s*[|:]\s*(\1\s*=.+)")
 _NUMBERED = re.compile(r"([xytkmnazprs])_?\{?(\d)\}?")
 _MATRIX = re.compile(
     r"[\[(]?\s*\\begin\s?\{((?:[pbB]|small)?matrix|array)\}\s*(?:\{[clr|\s]*\})?(.*)\\end\s?\{\1\}\s*[\])]?", re.DOTALL
 )
-_MEMBER = re.compile(rf"^[A-Za-z](?:_\w)?\s*∈\s*(?={SET_OPEN})")
+_SET_MEMBER = re.compile(rf"^[A-Za-z](?:_\w)?\s*∈\s*(?={SET_OPEN})")
 _KINDS = {"()": "tuple", "⟨⟩": "tuple", "[]": "square", SET_OPEN + SET_CLOSE: "set", "[)": "[)", "(]": "(]"}
 
 
@@ -66,7 +68,7 @@ def assigned(text: str) -> tuple[str, str] | None:
         return None
     if not _LETTER.search(_COMMAND.sub("", parts[0])):
         return "", parts[-1]
-    named = _NAME.fullmatch(_INDEX.sub("_", parts[0])) and not _PRODUCT.fullmatch(parts[0])
+    named = _VALUE_NAME.fullmatch(_INDEX.sub("_", parts[0])) and not _PRODUCT.fullmatch(parts[0])
     return (parts[0].replace(" ", ""), parts[-1]) if named and len(parts[0]) <= _LONGEST_NAME else None
 
 
@@ -80,13 +82,13 @@ def bracketed(text: str) -> tuple[str, str] | None:
 
 def listed(text: str) -> Listed | None:
     """The values of a text that `joined` has gone through; None where it is one value."""
-    text = _MEMBER.sub("", text)
+    text = _SET_MEMBER.sub("", text)
     if matrix := _MATRIX.fullmatch(text):
         return _matrix(matrix[2])
     if found := bracketed(text):
         kind, inside = found
         if kind == "set":
-            builder = _BUILDER.fullmatch(inside)
+            builder = _VALUE_BUILDER.fullmatch(inside)
             return listed(builder[2]) if builder else Listed("set", _signs(parts_of(inside)))
         values = parts_of(inside)
         if kind == "square" and len(values) > 1 and all(value[0] + value[-1] == "[]" for value in values):
@@ -167,3 +169,140 @@ def partners(fits: list[list[bool]]) -> list[tuple[int, int]]:
 
     rows, columns = linear_sum_assignment(fits, maximize=True) if fits else ((), ())
     return [(row, column) for row, column in zip(rows, columns, strict=True) if fits[row][column]]
+
+
+RELATION, TURNED = re.compile(r"([=<>≤≥≠])"), {"=": "=", "≠": "≠", "<": ">", ">": "<", "≤": "≥", "≥": "≤"}
+_DEEPEST = 4
+_NAME = r"[A-Za-zα-ωΑ-Ω](?:_\{?[^\W_]{1,3}\}?|'|\([a-z]\))*"
+_MEMBER = re.compile(rf"({_NAME})\s*∈\s*(.+)")
+_BUILDER = re.compile(rf"{_NAME}(?:\s*∈\s*[Rℝ])?\s*[|:]\s*(.+?)(?:,?\s*(?:{_NAME}\s*)?∈\s*[Rℝ])?")
+_LETTER_U = re.compile(r"(?<=[)\]∞\d\s])U(?=[(\[\s])")
+_MAY_BE = re.compile(r"(?=.*(?:[<>≤≥≠∈∪∖∩ℝR]|实数|real|[)\]⦄]$))(?!.*(?:[ℤℕℚℂ]|integer|整数|∈\s*[ZN]\b)).{1,300}$")
+_REALS = ("ℝ", "R", "all real numbers", "real numbers", "全体实数", "一切实数", "实数集", "任意实数")
+_INTERVALS = dict.fromkeys(_REALS, "(-∞,∞)") | {"ℝ+": "(0,∞)", "ℝ-": "(-∞,0)"}
+_TESTS: tuple[tuple[str, Callable[[Iterator[bool]], bool]], ...] = (
+    (f"∪∨{OR}", any), ("∖", lambda found: next(found) and not any(found)), ("∩", all), (f"∧{AND},;且", all),
+)  # fmt: skip
+
+
+class Region(NamedTuple):
+    """What tells whether a number is in a region, where that may change, and the names of the variable."""
+
+    holds: Callable[[Number], bool]
+    ends: list[Number]
+    names: set[str]
+
+
+def read_region(text: str) -> Region | None:
+    """The region of a spelled and joined text; None for anything else."""
+    if not _MAY_BE.match(text):
+        return None
+    text = _LETTER_U.sub("∪", text)
+    member = _MEMBER.fullmatch(text)
+    try:
+        region = _read(member[2] if member else text, 0)
+    except ValueError:
+        return None
+    return region._replace(names=region.names | {member[1]}) if member else region
+
+
+def same_region(given: Region | None, gold: Region | None) -> bool | None:
+    """Are two regions the same? None where one is none."""
+    if given is None or gold is None:
+        return None
+    ends = sorted(filter(context().isfinite, [*given.ends, *gold.ends])) or [context().zero]
+    edges = [ends[0] - 1, *ends, ends[-1] + 1]
+    tests = [*edges, *((low + high) / 2 for low, high in pairwise(edges))]
+    return len(given.names | gold.names) < 2 and all(given.holds(x) == gold.holds(x) for x in tests)
+
+
+def _read(text: str, depth: int) -> Region:
+    """Raises ValueError for what is no region."""
+    text = _INTERVALS.get(re.sub(r"[\s^_{}]", "", text), text).strip()
+    inside = bracketed(text)
+    if depth > _DEEPEST or not text:
+        raise ValueError
+    if inside and inside[0] == "set":
+        if builder := _BUILDER.fullmatch(inside[1]):
+            return _read(builder[1], depth + 1)
+        if not depth:
+            raise ValueError  # a list of values
+        points = [_number(part) for part in parts_of(inside[1])]
+        return Region(lambda x: any(close(x, point) for point in points), points, set())
+    for marks, test in _TESTS if RELATION.search(text) else _TESTS[:3]:
+        parts = [part for part in split_outside(text, marks) if part]
+        if len(parts) > 1:
+            return _combined([_read(part, depth + 1) for part in parts], test)
+    parts = [part.strip() for part in RELATION.split(text)]
+    bounds = [_bound(*parts[at : at + 3]) for at in range(0, len(parts) - 2, 2)]
+    return _combined(bounds, all) if bounds else _interval(text)
+
+
+def _combined(parts: list[Region], test: Callable[[Iterator[bool]], bool]) -> Region:
+    ends = [end for part in parts for end in part.ends]
+    return Region(lambda x: test(part.holds(x) for part in parts), ends, set().union(*(part.names for part in parts)))
+
+
+def _interval(text: str) -> Region:
+    ends = parts_of(text[1:-1])
+    if text[0] not in "([" or text[-1] not in ")]" or len(ends) != 2:
+        raise ValueError
+    low = _bound("x", "≥" if text[0] == "[" else ">", ends[0])
+    high = _bound("x", "≤" if text[-1] == "]" else "<", ends[1])
+    if not low.ends[0] < high.ends[0] and not (text[0] + text[-1] == "[]" and low.ends == high.ends):
+        raise ValueError
+    return _combined([low, high], all)._replace(names=set())
+
+
+def _bound(left: str, sign: str, right: str) -> Region:
+    """x < 3, 3 > x, x ≠ 5."""
+    if re.fullmatch(_NAME, right):
+        left, sign, right = right, TURNED[sign], left
+    if not re.fullmatch(_NAME, left) or sign == "=":
+        raise ValueError
+    end = _number(right)
+
+    def holds(x: Number) -> bool:
+        return sign in "≤≥" if close(x, end) else sign == "≠" or (x < end) == (sign in "<≤")
+
+    return Region(holds, [end], {left})
+
+
+def _number(text: str) -> Number:
+    if text.lstrip("+-") == "∞":
+        return context().mpf("-inf" if text[0] == "-" else "inf")
+    value = constant(read_formula(text))
+    if value is None:
+        raise ValueError
+    return context().mpf(value.numerator) / value.denominator
+
+
+def same_relation(given: str, gold: str) -> bool | None:
+    """Do two spelled relations (one sign each, formulas on both sides) say the same? None where that cannot be told."""
+    one, other = _difference(given), _difference(gold)
+    if not one or not other:
+        return None
+    ratios = [a / b for a, b in zip(one[1].values, other[1].values, strict=True) if a and b]
+    if len(ratios) < 3 or one[1].names != other[1].names or not all(close(ratio, ratios[0]) for ratio in ratios):
+        return False
+    return abs(ratios[0].imag) < 1e-30 and one[0] == (other[0] if ratios[0].real > 0 else TURNED[other[0]])
+
+
+def _difference(text: str) -> tuple[str, Formula] | None:
+    """The sign of a relation, and its left side less its right side."""
+    parts = [part.strip() for part in RELATION.split(text)]
+    sides = [side for part in parts[::2] if (side := read_formula(part))] if len(parts) == 3 else []
+    if len(sides) != 2 or not (names := sides[0].names | sides[1].names):
+        return None
+    pairs = zip(sides[0].values, sides[1].values, strict=True)
+    values: list[Number | None] = [None if a is None or b is None else a - b for a, b in pairs]
+    return parts[1], Formula(values, names)
+
+
+def ascending(text: str) -> str:
+    """A chain with its signs turned the way of <: c > b > a as a < b < c."""
+    if SET_OPEN in text:  # {x | x > 3} is no chain
+        return text
+    parts = [part.strip() for part in RELATION.split(text)]
+    turned = [TURNED.get(part, part) for part in parts[::-1]]
+    return "".join(turned if set(parts[1::2]) <= set(">≥") else parts)

@@ -15,12 +15,8 @@ from mmdyn.errors import MmdynError, ModelError, Stopped
 from mmdyn.keys import digest
 from mmdyn.models.budget import Budget
 from mmdyn.models.cache import Caches, cache_key, keep, recall
-from mmdyn.models.message import ImagePart, Message, identity
-from mmdyn.models.model import Model, RefusedError, RejectedError, TransientError
-from mmdyn.models.outages import Outages
-from mmdyn.models.pace import Pace, Place, Turn
-from mmdyn.models.retry import Retry
-from mmdyn.models.stall_detection import StallDetection
+from mmdyn.models.model import ImagePart, Message, Model, RefusedError, RejectedError, TransientError, identity
+from mmdyn.models.pace import Outages, Pace, Place, Retry, StallDetection, Turn
 from mmdyn.record import Reply, Usage
 from mmdyn.text import estimate_tokens
 from mmdyn.work import LOG, ReplyTally, Store

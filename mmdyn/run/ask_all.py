@@ -1,16 +1,216 @@
-"""The asks of a plan put to one model: many samples under way at a time."""
+"""The way of a sample through a run (rendered, asked, scored, judged, recorded), and a plan put to one model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from weakref import WeakValueDictionary
 
-from mmdyn.errors import Stopped
-from mmdyn.models import say_cost
+import msgspec
+
+from mmdyn.context import Context
+from mmdyn.data import SampleSet
+from mmdyn.errors import InputError, Stopped
+from mmdyn.keys import canonical, digest
+from mmdyn.models import Asker, Message, pictures_of, say_cost
+from mmdyn.record import Record, Reply
 from mmdyn.run.flow import carry_out, waiting_for
+from mmdyn.run.grader import Grader
 from mmdyn.run.plan import Ask, Skip
-from mmdyn.run.run_sample import WAITING, SampleTools, run_sample
-from mmdyn.work import LOG
+from mmdyn.run.render import Renderer, first_answer, is_base, leaks_beside, to_elaborate
+from mmdyn.work import EXPANSION, FAILURE, LOG, RECORD, SAMPLE, Expansion, ProgressBar, Store
+
+
+class Expansions:
+    """What models wrote in the first turn. It is kept in the store, so that equal ones are asked for once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
+        self._keys = dict[str, str]()
+
+    async def fetch(self, asker: Asker, first: tuple[Message, ...], epoch: int, request: str) -> tuple[Reply, str]:
+        """The reply to the first turn and the key that it is kept under, empty where it failed. Raises as `Asker.ask`
+        does."""
+        async with self._one_at_a_time.setdefault(request, asyncio.Lock()):
+            reply = self._known(request)
+            if reply is None:
+                reply = await asker.ask(first, epoch, key=request)
+                if not reply.error:  # the key says which text: processes that ask at one moment may get different ones
+                    self._keys[request] = f"{request}:{digest(reply.text, 4)}"
+                    self._store.put(EXPANSION, self._keys[request], canonical(Expansion(asker.model.label, reply)))
+        return reply, self._keys.get(request, "")
+
+    def _known(self, request: str) -> Reply | None:
+        key = self._keys.get(request)
+        found = self._store.find(EXPANSION, f"{request}:") if key is None else (key, self._store.get(EXPANSION, key))
+        if found is None or found[1] is None:
+            return None
+        self._keys[request] = found[0]
+        return msgspec.json.decode(found[1], type=Expansion).reply
+
+
+def opening(renderer: Renderer, ask: Ask) -> tuple[Message, ...]:
+    """The messages that an ask begins with. Raises ValueError where a picture is missing."""
+    beside = ask.built.text if ask.built else ""
+    if expands(ask.condition.context):
+        return to_elaborate(ask.sample, beside)
+    return renderer.messages(ask.sample, ask.condition, beside, ask.examples)
+
+
+def expands(context: str) -> bool:
+    """Whether a context, by its name, takes two turns."""
+    return Context.parse(context).elaborate == "two-turn"
+
+
+WAITING = 4
+"""Samples that are being asked for each request in flight: those that wait to be asked again leave their place to
+others."""
+
+
+@dataclass
+class AskTally:
+    """What became of asks, over all models: no reply (of these so many for what may pass), asked again, answered out of
+    the cache; and what was told of servers."""
+
+    failed: int = 0
+    may_pass: int = 0
+    retried: int = 0
+    cached: int = 0
+    told: set[str] = field(default_factory=set)
+
+
+@dataclass
+class SampleTools:
+    """What `run_sample` needs of a process. sets, renderers: by an ask's `place`. asking: bounds how many samples are
+    being asked, so that any number may wait for judges beside them."""
+
+    sets: Sequence[SampleSet]
+    renderers: Sequence[Renderer]
+    asker: Asker
+    store: Store
+    grader: Grader
+    expansions: Expansions
+    progress: ProgressBar
+    tally: AskTally
+
+    def __post_init__(self) -> None:
+        self.asking = asyncio.Semaphore(WAITING * self.asker.concurrency)
+
+
+async def run_sample(ask: Ask, tools: SampleTools) -> Record:
+    """Put a sample under a condition to a model, score the reply, have it judged where it needs that, and record all.
+
+    What the store holds is not done again: a reply is not asked for, a verdict is not. A failure is tried again.
+
+    Raises:
+        InputError: a picture of the sample is missing.
+        ModelError: the model or a judge cannot be asked at all.
+        Stopped: nothing further is to be sent.
+    """
+    async with tools.asking:
+        record, fresh = await _recorded(ask, tools)
+    if not record.reply.error:
+        opened = tools.sets[ask.place]
+        await tools.grader.grade(record.key, opened.root, ask.sample, record.reply, opened.images, fresh=fresh)
+    return record
+
+
+async def _recorded(ask: Ask, tools: SampleTools) -> tuple[Record, bool]:
+    """The record of an ask, and whether it was made just now."""
+    first = _rendered(ask, tools)
+    request = tools.asker.request_key(first, ask.epoch)
+    key = record_key(tools.sets[ask.place], ask, tools.asker.model.label, request)
+    stored = tools.store.get(RECORD, key)
+    if stored is not None:
+        tools.asker.answers = True
+        tools.progress.advance(there=True)
+        await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
+        return msgspec.json.decode(stored, type=Record), False
+    record = await _ask(ask, tools, first, request, key)
+    kind = RECORD
+    if record.reply.error:
+        tools.tally.failed += 1
+        label, mode, why = tools.asker.model.label, ask.condition.mode, record.reply.error
+        LOG.warning("%s: %s (%s) was not answered: %s", label, ask.sample.id, mode, why)
+        tools.tally.may_pass += not record.reply.final
+        scorer = tools.grader.cascade(record.set).scorer
+        record = msgspec.structs.replace(record, score=scorer.score(ask.sample, record.reply))
+        kind, key = FAILURE, f"{key}:{time.time_ns()}"
+    tools.store.put_all([(SAMPLE, record.digest, canonical(ask.sample)), (kind, key, canonical(record))])
+    tools.progress.advance()
+    return record, True
+
+
+async def _ask(ask: Ask, tools: SampleTools, first: tuple[Message, ...], request: str, key: str) -> Record:
+    """The record of the model's reply: to the first messages, or, in two turns, to the second ones."""
+    opened, asker = tools.sets[ask.place], tools.asker
+    if not expands(ask.condition.context):
+        reply = await asker.ask(first, ask.epoch, key=request)
+        return record_of(opened, ask, asker.model.label, key, reply, request, pictures_of(first))
+    expansion, kept = await tools.expansions.fetch(asker, first, ask.epoch, request)
+    if expansion.error:
+        return record_of(opened, ask, asker.model.label, key, expansion, request)
+    second = _rendered(ask, tools, expansion.text)
+    request = asker.request_key(second, ask.epoch)
+    reply = await asker.ask(second, ask.epoch, key=request)
+    record = record_of(opened, ask, asker.model.label, key, reply, request, pictures_of(second))
+    # The model's own text lay there, which may hold the answer.
+    leaking = leaks_beside(expansion.text, ask.sample, Context.parse(ask.condition.context))
+    beside = record.beside and msgspec.structs.replace(record.beside, leaks=leaking)
+    return msgspec.structs.replace(record, beside=beside, expansion=kept)
+
+
+def _rendered(ask: Ask, tools: SampleTools, expansion: str | None = None) -> tuple[Message, ...]:
+    """What is sent first, or, with what the model wrote then, second."""
+    renderer = tools.renderers[ask.place]
+    try:
+        if expansion is None:
+            return opening(renderer, ask)
+        return renderer.messages(ask.sample, ask.condition, expansion, ask.examples)
+    except ValueError as error:
+        raise InputError(tools.sets[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
+
+
+def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
+    """The key of the record of an ask of a sample of this set, put to the model of this label by the first request of
+    this key."""
+    return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
+
+
+def record_of(
+    opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, request: str, pictures: str | None = None
+) -> Record:
+    """What is kept under `key` of the reply to a request for a sample of this set."""
+    sample = ask.sample
+    if is_base(ask.condition):
+        reply = msgspec.structs.replace(reply, text=first_answer(reply.text, sample.language))
+    return Record(
+        key=key,
+        request=request,
+        digest=sample.digest,
+        model=label,
+        set=opened.root,
+        sample=sample.id,
+        parent=sample.parent,
+        task_type=sample.task_type,
+        parent_type=(sample.variant and sample.variant.parent_type) or sample.task_type,
+        language=sample.language,
+        condition=ask.condition,
+        reply=reply,
+        group=sample.group,
+        fields=sample.fields,
+        points=sample.points,
+        draw=sample.variant.draw if sample.variant else 0,
+        epoch=ask.epoch,
+        beside=ask.built.beside if ask.built else None,
+        pictures=pictures,
+        examples=tuple(example.sample.id for example in ask.examples),
+    )
+
 
 BACKLOG = 2000
 """Samples that may wait for judges, so that a slow judge does not keep the model waiting."""

@@ -1,20 +1,24 @@
-"""What `evaluate` would ask and what that may cost: counts, tokens, money. Nothing is asked and nothing is written."""
+"""What `evaluate` or a step of building would ask, and what that may cost: counts, tokens, money. Nothing is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import SampleSet, is_set, open_image
+from mmdyn.build import Asked, Making, StepMaker
+from mmdyn.data import WORK, SampleSet, is_set, load as load_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
-from mmdyn.keys import digest
+from mmdyn.keys import Json, digest
 from mmdyn.models import (
+    CACHED_REPLY,
     TRIES,
     Budget,
     Caches,
@@ -24,29 +28,85 @@ from mmdyn.models import (
     Price,
     Spec,
     TextPart,
+    cache_key,
     choices,
     identity,
     open_model,
     read_listings,
+    request_key,
+    text_of,
 )
-from mmdyn.plugins import load
-from mmdyn.record import Usage
-from mmdyn.run.answer_lookup import AnswerLookup, Found
-from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.evaluate import check_labels, check_weighing, checked, vary, with_conditions
-from mmdyn.run.execution import Execution, Limits
+from mmdyn.plugins import load, resolve
+from mmdyn.record import Reply, Usage
+from mmdyn.run.ask_all import expands, opening, record_key
+from mmdyn.run.evaluate import (
+    Requested,
+    check_labels,
+    check_weighing,
+    checked,
+    own_jobs,
+    plain_sets,
+    vary,
+    with_conditions,
+)
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_providers, open_renderers, planned
-from mmdyn.run.knowledge_config import KnowledgeConfig
-from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
-from mmdyn.run.plan import Ask, Skip
-from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.set_request import Requested, own_jobs, plain_sets
+from mmdyn.run.plan import ANSWER_TOKENS, REASONING_TOKENS, Ask, Skip, reasons
 from mmdyn.run.sets import GivenModel, open_sets, several, variants_folder
-from mmdyn.run.two_turn import expands, opening
+from mmdyn.run.settings import ConditionSpec, Execution, KnowledgeConfig, Limits, ScoringConfig, open_cascade
+from mmdyn.sample import from_json
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens
-from mmdyn.work import Store, run_to_the_end
+from mmdyn.work import EXPANSION, RECORD, Expansion, Reader, Store, open_made, run_to_the_end
+
+Found = Literal["", "there", "cached"]
+"""Where an answer is: nowhere yet, in the run, or in the model's cache."""
+
+
+class AnswerLookup:
+    """Looks into both; `stores` closes them."""
+
+    def __init__(self, job: Job, stores: ExitStack) -> None:
+        self._caches, self._stores, self._opened = job.caches(), stores, dict[Path, Reader | None]()
+        self._run = self._reader(job.out / "records")
+
+    def find(self, model: Model | None, opened: SampleSet, ask: Ask, first: tuple[Message, ...]) -> Found:
+        """Where the answer to an ask is that opens so."""
+        if model is None:
+            return ""
+        request = request_key(model, first, ask.epoch)
+        key = record_key(opened, ask, model.label, request)
+        if self._run is not None and self._run.get(RECORD, key) is not None:
+            return "there"
+        return "" if expands(ask.condition.context) else self._cached(model, request)
+
+    def find_expansion(self, model: Model | None, ask: Ask, first: tuple[Message, ...]) -> tuple[Found, str]:
+        """Where the expansion is that an ask opens with, and its text."""
+        if model is None:
+            return "", ""
+        request = request_key(model, first, ask.epoch)
+        found = self._run.find(EXPANSION, f"{request}:") if self._run is not None else None
+        if found is not None:
+            return "there", from_json(found[1], Expansion).reply.text
+        known = self._recall(model, request)
+        return ("cached", from_json(known, Reply).text) if known is not None else ("", "")
+
+    def find_second(self, model: Model | None, ask: Ask, second: tuple[Message, ...]) -> Found:
+        """Whether the answer to the second prompt of an ask is in the cache."""
+        return self._cached(model, request_key(model, second, ask.epoch)) if model is not None else ""
+
+    def _cached(self, model: Model, request: str) -> Found:
+        return "cached" if self._recall(model, request) is not None else ""
+
+    def _recall(self, model: Model, request: str) -> bytes | None:
+        cache = self._reader(folder) if (folder := self._caches.folder(model)) else None
+        return cache.get(CACHED_REPLY, cache_key(model, request)) if cache is not None else None
+
+    def _reader(self, folder: Path) -> Reader | None:
+        if folder not in self._opened:
+            self._opened[folder] = self._stores.enter_context(Reader(folder)) if folder.is_dir() else None
+        return self._opened[folder]
+
 
 PIXELS_A_TOKEN = 28 * 28
 """Patches of most vision encoders after merging."""
@@ -344,3 +404,63 @@ def _picture_tokens(path: Path) -> float:
     except ValueError as error:
         raise InputError(path, None, str(error)) from None
     return picture_tokens(image.width, image.height)
+
+
+REPLY_TOKENS = 300
+"""Of a reply: a JSON object with a few sentences."""
+NOTE = "requests that follow on a reply are counted where that reply is known"
+
+
+class _NotAskedError(Exception):
+    """The step cannot go on without a reply that nobody has given yet."""
+
+
+class _Counting:
+    """Counts what a model would be asked, and gives the replies that are in the cache."""
+
+    def __init__(self, making: Making, row: EstimateRow, out: Path) -> None:
+        assert making.budget
+        self._who, self._row = opened_model(making.model, making.budget)[0], row
+        self.label, model = self._who.label, self._who.model
+        folder = Caches(out=out / WORK).folder(model) if model is not None else None
+        stores = ExitStack()
+        self._cache = stores.enter_context(Reader(folder)) if folder is not None and folder.is_dir() else None
+        self.close = stores.close
+        run_to_the_end(read_listings([model] if model is not None else []))
+        self.identity: dict[str, Json] = {}
+
+    def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
+        """The reply out of the cache. Raises _NotAskedError where there is none."""
+        model, known = self._who.model, None
+        if model is not None and self._cache is not None:
+            key = cache_key(model, request_key(model, messages, nonce if model.varies else 0))
+            known = self._cache.get(CACHED_REPLY, key)
+        count_request(self._row, self._who, messages, REPLY_TOKENS, "cached" if known else "")
+        if known is None:
+            raise _NotAskedError
+        return text_of(self.label, from_json(known, Reply))
+
+    def take_replies(self) -> tuple[tuple[str, str], ...]:
+        """Nothing that is to be kept."""
+        return ()
+
+
+def estimate_build(making: Making, source: str | Path, out: Path, limit: int | None) -> RunEstimate:
+    """Count what a step would ask about the samples of a set that have no outcome in `out` yet."""
+    opened = load_set(source)
+    row = EstimateRow("", opened.name, resolve("steps", making.name))
+    client = _Counting(making, row, out)
+    row.model = client.label
+    with TemporaryDirectory(prefix="mmdyn-") as scratch, open_made(out) as is_made:
+        step = StepMaker(opened.folder, Path(scratch), making, Asked(client, opened.images, making.kind))
+        for sample in islice(opened, limit):
+            if is_made(sample):
+                row.planned, row.there = row.planned + 1, row.there + 1
+                continue
+            try:
+                for _ in step(sample):
+                    pass
+            except _NotAskedError:
+                continue
+    client.close()
+    return RunEstimate([row], [], {}, [NOTE])

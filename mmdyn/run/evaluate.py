@@ -6,43 +6,141 @@ import platform
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from mmdyn.context import NONE, Context
 from mmdyn.data import Given, SampleSet, is_set, unsure_form
 from mmdyn.errors import UserError, command_line, no_such_path, unreadable
 from mmdyn.keys import Json, canonical
-from mmdyn.models import NO_WEIGHING, Budget, Model, in_batches, installed, open_model
+from mmdyn.models import NO_WEIGHING, Budget, Model, in_batches, installed, open_model, read_listings
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
-from mmdyn.run.active_scores import begun, settle
-from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.context_providers import ContextProviders
-from mmdyn.run.examples import check_examples
-from mmdyn.run.execution import Execution, Limits
+from mmdyn.run.context_providers import ContextProviders, check_examples
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job, open_providers
-from mmdyn.run.knowledge_config import KnowledgeConfig
+from mmdyn.run.grader import begun, settle
 from mmdyn.run.plan import check_hints, check_sets, count
 from mmdyn.run.render import LIKELIHOOD, own_instructions
-from mmdyn.run.scoring_config import ScoringConfig, open_cascades
-from mmdyn.run.served import read_served, still_served
-from mmdyn.run.set_request import Requested, jobs_of, own_jobs, plain_sets
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
+from mmdyn.run.settings import (
+    ConditionSpec,
+    Execution,
+    KnowledgeConfig,
+    Limits,
+    Names,
+    Numbers,
+    ScoringConfig,
+    open_cascades,
+)
 from mmdyn.scoring import Cascade
 from mmdyn.shots import Shots
-from mmdyn.work import FAILURE, LOG, RECORD, RUN, Evaluator, ModelEntry, RunConfig, RunFolder, run_log, write_config
+from mmdyn.work import (
+    FAILURE,
+    LOG,
+    RECORD,
+    RUN,
+    Evaluator,
+    ModelEntry,
+    RunConfig,
+    RunFolder,
+    Served,
+    run_log,
+    run_to_the_end,
+    spelt,
+    write_config,
+)
 from perturb import parse_chains, perturb
+
+
+def read_served(models: Iterable[Model], judges: Iterable[Model]) -> Served:
+    """What servers list of these now, by the model's label, of a judge by `judge LABEL`; nothing of those that tell
+    nothing."""
+    named = {model.label: model for model in models} | {f"judge {judge.label}": judge for judge in judges}
+    run_to_the_end(read_listings(named.values()))
+    listings = {name: getattr(model, "listing", None) for name, model in named.items()}
+    return {name: (listing.entry,) for name, listing in listings.items() if listing is not None and listing.entry}
+
+
+def still_served(folder: Path, before: Served, now: Served, *, changed_model: bool) -> Served:
+    """What is known of a run's servers, with what they list now.
+
+    Args:
+        folder: The run's.
+        before: What its run.json says.
+        now: What `read_served` found.
+        changed_model: Another entry may follow the one of before.
+
+    Raises:
+        UserError: a server lists another model under the name than before.
+    """
+    known = dict(before)
+    for name, (entry,) in now.items():
+        entries = known.get(name, ())
+        if entries and entries[-1] != entry and not changed_model:
+            raise UserError(
+                f"the server of {name} has another model under this name than when {folder} was begun ({spelt(entry)};"
+                f" {spelt(entries[-1])} before): choose another -o, or go on with --changed-model"
+            )
+        if not entries or entries[-1] != entry:
+            known[name] = (*entries, entry)
+    return known
+
+
+class SetRequest(Struct, frozen=True):
+    """A set with what is asked and scored otherwise than the run says; its variants are asked and scored as it is.
+
+    styles, shots, prompt: as in ConditionSpec. scoring: in place of the run's. n: as in Limits. None is the run's.
+    """
+
+    set: Given
+    styles: Names | None = None
+    shots: Numbers | None = None
+    prompt: str | None = None
+    scoring: ScoringConfig | None = None
+    n: int | None = None
+
+    def job(self, job: Job) -> Job:
+        """The job of this set."""
+        spec = {name: value for name in ("styles", "shots", "prompt") if (value := getattr(self, name)) is not None}
+        n = job.limits.n if self.n is None else self.n
+        return replace(
+            job, spec=replace(job.spec, **spec), scoring=self.scoring or job.scoring, limits=replace(job.limits, n=n)
+        )
+
+
+Requested: TypeAlias = Given | SetRequest
+
+
+def plain_sets(requests: Sequence[Requested]) -> list[Given]:
+    """The sets themselves."""
+    return [one.set if isinstance(one, SetRequest) else one for one in requests]
+
+
+def jobs_of(job: Job, requests: Sequence[Requested]) -> list[Job | None]:
+    """The job of each set that is asked or scored otherwise than the run says; None for another set."""
+    jobs = (one.job(job) if isinstance(one, SetRequest) else None for one in requests)
+    return [None if one == job else one for one in jobs]
+
+
+def own_jobs(job: Job, jobs: Sequence[Job | None], opened: Sequence[SampleSet]) -> dict[str, Job]:
+    """The jobs by the names of standard sets; none where the run's is that of all. Raises UserError where a set and its
+    variants have different ones."""
+    own = dict[str, Job]()
+    for one, mine in zip(opened, jobs, strict=True):
+        if mine and own.setdefault(one.root, mine) != mine:
+            raise UserError(f"{one.root} and its variants are asked and scored alike: say how at one of them alone")
+    return {one.root: own.get(one.root, job) for one in opened} if own else {}
+
 
 FREE = (
     "planned",

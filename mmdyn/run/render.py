@@ -3,21 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.context import HINT, NONE, Context
-from mmdyn.data import ImageFolder
-from mmdyn.keys import sha256
-from mmdyn.models import ChoicesPart, ImagePart, Message, Part, TextPart
-from mmdyn.prompts import LANGUAGES, Template, template
-from mmdyn.record import Condition
-from mmdyn.run.example_answer import example_answer, lead, spoken
-from mmdyn.run.replaced_pictures import replace_pictures
-from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, Turn, marks
+from kprag import Knowledge, Layout
+from mmdyn.context import HINT, NONE, Context, Pictures
+from mmdyn.data import ImageFolder, SampleSet
+from mmdyn.errors import MmdynError
+from mmdyn.keys import digest, sha256
+from mmdyn.models import ChoicesPart, ImagePart, Message, Part, TextPart, identity
+from mmdyn.prompts import LANGUAGES, Template, filled, template
+from mmdyn.record import Condition, Record
+from mmdyn.sample import IMAGE_MARK, ImageRef, Language, Sample, Turn, marks
 from mmdyn.shots import Shots
+from mmdyn.text import leaks_answer
+from mmdyn.work import EXPANSION, Expansion, Reader, RunFolder
+
+KIND = "captions"
+"""Where the words lie in which a caption is shown."""
+
+
+def replace_pictures(sample: Sample, pictures: Pictures) -> Sample | None:
+    """The sample without its pictures, unless they are shown or it has none.
+
+    A caption stands at its picture's first mark; those of pictures without a mark come before the question. Where
+    pictures are withheld marks are taken out with the gaps that they leave.
+
+    Returns:
+        The sample; None where it cannot be asked so: its options are pictures or stand in one, a text would be empty,
+        or a picture has no caption.
+    """
+    if pictures == "shown" or not sample.all_images:
+        return sample
+    captions = dict(enumerate(sample.captions, 1)) if pictures == "captioned" else {}
+    if sample.options_in_image or any(option.image for option in sample.options):
+        return None
+    if pictures == "captioned" and not (all(captions.values()) and len(captions) == len(sample.images)):
+        return None
+    words, marked = _Words(captions, sample.language), set(marks(sample))
+    first = [words.at(number) for number in captions if number not in marked]
+    turns = tuple([replace(turn, text=words.of(turn.text)) for turn in sample.turns])
+    question = "\n".join([*first, words.of(sample.question)])
+    options = tuple([replace(option, text=words.of(option.text)) for option in sample.options])
+    texts = [question, *[turn.text for turn in turns], *[option.text for option in options]]
+    if not all(text.strip() for text in texts):
+        return None
+    return replace(sample, images=(), turns=turns, question=question, options=options)
+
+
+def leaks_beside(text: str, sample: Sample, context: Context) -> bool:
+    """Whether what is read with a sample, this text and the captions in place of its pictures, holds its answer."""
+    captions = sample.captions if context.pictures == "captioned" else ()
+    return leaks_answer("\n".join([text, *captions]), sample)
+
+
+class _Words:
+    """Puts captions, by their pictures' numbers, in the place of a sample's marks, text after text; without any,
+    nothing."""
+
+    def __init__(self, captions: Mapping[int, str], language: str) -> None:
+        self._captions, self._language, self._seen = captions, language, set[int]()
+
+    def of(self, text: str) -> str:
+        """A text with its marks replaced."""
+        if self._captions:
+            return IMAGE_MARK.sub(lambda mark: self.at(int(mark[1])), text)
+        return reduce(_without_mark, IMAGE_MARK.split(text)[::2])
+
+    def at(self, number: int) -> str:
+        """What stands in the place of a picture: its caption once, and then its number."""
+        if number in self._seen:
+            return filled(KIND, "again", self._language, number=str(number))
+        self._seen.add(number)
+        return filled(KIND, "picture", self._language, number=str(number), caption=self._captions[number])
+
+
+def _without_mark(before: str, after: str) -> str:
+    """The texts before and after a mark that is taken out, with the larger gap of both; none at an edge, inside a
+    bracket or before a sign that closes a clause."""
+    left, right = before.rstrip(), after.lstrip()
+    if not left or not right:
+        return left + right
+    gaps = before[len(left) :], after[: len(after) - len(right)]
+    gap = max(gaps, key=lambda gap: (gap.count("\n"), len(gap)))
+    if "\n" not in gap and (right[0] in ",.;:?!)]，。；：？！）】、" or left[-1] in "([（【"):
+        gap = ""
+    elif not gap and left[-1].isascii() and right[0].isascii():
+        gap = " "  # the mark alone held the words apart
+    return left + gap + right
+
+
+_SEPARATOR: dict[Language, str] = {"en": "; ", "zh": "；"}
+COT = "cot"
+
+
+def example_answer(sample: Sample, style: str, *, base: bool) -> str:
+    """An example's answer in the form that its task's instruction asks for; in style cot behind its explanation, if it
+    has one. Of a blank the first accepted string is told."""
+    line = spoken(template("lead_in", sample.language).text, _answer(sample), sample.language)
+    reasons = sample.explanation.strip() if style == COT else ""
+    if reasons and base:
+        reasons = spoken(lead(sample.language, style), reasons, sample.language)
+    return f"{reasons}\n\n{line}" if reasons else line
+
+
+def lead(language: Language, style: str) -> str:
+    """What an answer in the base form begins with, for a model that goes on with the text."""
+    return (template("reasoning", language, "shots") if style == COT else template("lead_in", language)).text
+
+
+def spoken(lead_in: str, text: str, language: Language) -> str:
+    """A text behind its lead-in."""
+    return f"{lead_in}{' ' if language == 'en' else ''}{text}"
+
+
+def first_answer(text: str, language: Language) -> str:
+    """What a model wrote in the base form, up to a further question of its own."""
+    heading = template("base", language, "shots").text.partition("\n")[0]
+    return text.partition(f"\n{heading}")[0].rstrip()
+
+
+def _answer(sample: Sample) -> str:
+    answer = sample.answer
+    if isinstance(answer, bool):
+        return template("verdicts", sample.language).text.split("\n")[not answer]
+    if isinstance(answer, str):
+        return answer
+    separator = _SEPARATOR[sample.language] if sample.task_type == "fill_in_the_blank" else ""
+    return separator.join(part if isinstance(part, str) else part[0] for part in answer)
+
 
 CUSTOM = "custom"
 """The style of a template of the user's own."""
@@ -234,3 +352,50 @@ def _merged(parts: Iterable[Part]) -> Iterator[Part]:
         yield part
     if text:
         yield TextPart(text)
+
+
+class SentPrompt(Struct, frozen=True):
+    """exact: its key is that of the request that was sent. beside: what lay beside the question, as far as that can be
+    told; problem: why the prompt cannot be rendered, empty where it is."""
+
+    messages: tuple[Message, ...]
+    exact: bool
+    beside: str
+    problem: str = ""
+
+
+def sent_prompt(run: RunFolder, reader: Reader, record: Record, sample: Sample, images: ImageFolder) -> SentPrompt:
+    """Render the request of a record. Points that were looked up, and examples, are not looked up again."""
+    beside = ""
+    try:
+        beside = _beside(run, reader, record, sample)
+        custom = (
+            Template.parse(run.config.evaluator(record.set).prompt, "prompt")
+            if record.condition.style == CUSTOM
+            else None
+        )
+        messages = Renderer(images, custom).messages(sample, record.condition, beside)
+    except (ValueError, MmdynError) as error:
+        return SentPrompt((), False, beside, str(error))
+    models = [entry.identity for entry in run.config.models if entry.label == record.model]
+    exact = any(digest([one, identity(messages), record.epoch]) == record.request for one in models)
+    captions = sample.captions if Context.parse(record.condition.context).pictures == "captioned" else ()
+    return SentPrompt(messages, exact, "\n".join(filter(None, (*captions, beside))))
+
+
+def _beside(run: RunFolder, reader: Reader, record: Record, sample: Sample) -> str:
+    if record.expansion:
+        stored = reader.get(EXPANSION, record.expansion)
+        return msgspec.json.decode(stored, type=Expansion).reply.text if stored else ""
+    context = Context.parse(record.condition.context)
+    if context.family == NONE:
+        return ""
+    given = run.config.knowledge.get("layout")
+    settings: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    layout = msgspec.convert({name: settings[name] for name in Layout.__struct_fields__ if name in settings}, Layout)
+    texts = dict[str, str]()
+    for entry in run.config.sets:
+        if entry.root == record.set and run.set_folder(entry).is_dir():
+            texts |= {point.point: point.text for point in SampleSet(run.set_folder(entry)).knowledge()}
+    built = Knowledge(texts, None, layout, seed=settings.get("seed", 0)).build_context(sample, context)
+    return built.text if built else ""

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from mmdyn.data import LocatedSet
 from mmdyn.run.executors._executor import Engine, planned
-from mmdyn.run.partition import Owners, Partition, cost
-from mmdyn.run.plan import Ask, Skip, asks_of
+from mmdyn.run.plan import Ask, Owners, Partition, Skip, asks_of, cost
 
 _Located: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Of each ask the place of its set, where in the set's file its sample lies, and its condition with its epoch."""

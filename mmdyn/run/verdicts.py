@@ -1,14 +1,46 @@
-"""A judge asked about many things: many asks in flight, each verdict kept when it arrives."""
+"""What judges say of recorded replies beside scores: which of two is better, and what kind of error made one wrong.
+
+Two runs, or two models of one, compared pair by pair: which reply to one sample under one condition is better. Or
+two sets: which question takes more reasoning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeVar
 
-from mmdyn.errors import Stopped
-from mmdyn.models import Asker, Budget, Caches, open_asker, open_model, say_cost
+import msgspec
+from msgspec import Struct
+
+from mmdyn.data import SampleSet, is_set, new_file
+from mmdyn.errors import InputError, Stopped, UserError, did_you_mean
+from mmdyn.keys import Json, canonical, digest
+from mmdyn.models import Asker, Budget, Caches, open_asker, open_budget, open_model, say_cost
+from mmdyn.record import Condition, Usage
 from mmdyn.run.flow import carry_out
-from mmdyn.work import ProgressBar, Store, run_to_the_end
+from mmdyn.run.recorded import Recorded, check_asked
+from mmdyn.sample import Sample, from_json
+from mmdyn.scoring import ErrorJudge, PairJudge, QuestionJudge, total
+from mmdyn.table import ErrorKinds
+from mmdyn.tables import (
+    Breakdown,
+    Compared,
+    Design,
+    Report,
+    TablePart,
+    Wrong,
+    draw,
+    keep_design,
+    label_kind,
+    survey,
+    tabulate,
+    win_rates,
+)
+from mmdyn.work import COMPARISON, RUN, ProgressBar, RunFolder, Store, run_to_the_end
 
 WAITING = 2
 """How many times as many things are under way as requests may be in flight."""
@@ -81,3 +113,433 @@ def _explained(stopped: Stopped, asker: Asker, progress: ProgressBar) -> Stopped
     done, total = progress.done, progress.total or 0
     left = f"{done} of {total} done, {total - done} left, and the same command goes on from here"
     return Stopped(f"{stopped}: {asker.budget} by this call; {left}")
+
+
+class Side(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of the two: a model of a run, by the run's name; or a set, by its name, where `model` is empty."""
+
+    run: str
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.run})" if self.model else self.run
+
+
+class LeftOut(Struct, frozen=True):
+    """Answers that have no counterpart, by their number: asked in one alone, asked another version of the sample, or
+    never answered in one of both. `limit`: pairs that were not compared because of the limit.
+    """
+
+    only_a: int
+    only_b: int
+    changed: int
+    failed: int
+    limit: int
+
+
+class _Entry(NamedTuple):
+    """An answer: its record's key (empty where it never came), its sample's digest, and the values of the breakdown."""
+
+    key: str
+    digest: str
+    values: tuple[str, ...]
+
+
+class ReplyPair(NamedTuple):
+    """Two replies to compare: their records' keys, and the values of the breakdown. Or two questions: their digests."""
+
+    a: str
+    b: str
+    values: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """What it is kept under."""
+        return digest([self.a, self.b])
+
+
+def find_sides(runs: Sequence[RunFolder], models: Sequence[str]) -> tuple[Side, Side]:
+    """Who is compared. Raises UserError where that is not clear."""
+    if len(runs) not in (1, 2):
+        raise UserError(f"{len(runs)} runs are given: give two, or one with --models A,B")
+    folders = (runs[0], runs[-1])
+    held = [[entry.label for entry in run.config.models] for run in folders]
+    if not models:
+        both = held[0] if len(runs) == 1 else [label for labels in held for label in labels]
+        if len(both) != 2 or not all(held):
+            holds = " and ".join(
+                f"{run.name} holds {', '.join(labels)}" for run, labels in zip(runs, held, strict=False)
+            )
+            two = len(runs) == 2 or len(held[0]) > 1
+            raise UserError(f"{holds}: " + ("say which two to compare with --models A,B" if two else "name RUN_B, too"))
+        models = both
+    if len(models) != 2:
+        raise UserError(f"--models names {len(models)}: give two, the first one's run first")
+    for run, labels, model in zip(folders, held, models, strict=True):
+        if model not in labels:
+            hint = did_you_mean(model, labels)
+            raise UserError(f"{run.folder} has no model {model!r}{hint}: it holds {', '.join(labels)}")
+    one = folders[0].folder.resolve() == folders[1].folder.resolve()
+    alike = not one and folders[0].name == folders[1].name
+    a, b = (Side(str(run.folder) if alike else run.name, model) for run, model in zip(folders, models, strict=True))
+    if one and models[0] == models[1]:
+        raise UserError(f"{a} is compared with itself: name two runs, or two models of one")
+    return a, b
+
+
+def find_pairs(
+    runs: tuple[RunFolder, RunFolder], sides: tuple[Side, Side], by: Sequence[str], limit: int | None
+) -> tuple[list[ReplyPair], LeftOut]:
+    """The pairs in an order that hangs on their names alone, and what has no counterpart. Raises UserError where none
+    has one."""
+    breakdown = Breakdown(by)
+    a, b = (_entries(run, side.model, breakdown) for run, side in zip(runs, sides, strict=True))
+    breakdown.check()
+    counts, pairs = Counter[str](), list[ReplyPair]()
+    for name in sorted(a.keys() & b.keys()):
+        if not (a[name].key and b[name].key):
+            counts["failed"] += 1
+        elif a[name].digest != b[name].digest:
+            counts["changed"] += 1
+        else:
+            pairs.append(ReplyPair(a[name].key, b[name].key, a[name].values))
+    kept = pairs[:limit]
+    left_out = LeftOut(
+        only_a=len(a.keys() - b.keys()),
+        only_b=len(b.keys() - a.keys()),
+        changed=counts["changed"],
+        failed=counts["failed"],
+        limit=len(pairs) - len(kept),
+    )
+    if not kept:
+        raise UserError(
+            f"{sides[0]} and {sides[1]} have no pair of replies to one sample under one condition: compare runs of the"
+            " same sets"
+        )
+    return kept, left_out
+
+
+def pair_questions(sets: tuple[SampleSet, SampleSet], limit: int | None) -> tuple[list[tuple[Sample, Sample]], LeftOut]:
+    """Questions of two sets, paired at random by their ids, each in one pair; variants are left out.
+
+    Raises UserError where a set has none.
+    """
+    a, b = ([sample for sample in each if sample.variant is None] for each in sets)
+    if not (a and b):
+        raise UserError(f"{sets[bool(a)].folder} holds no question of its own: give two sets as they were converted")
+    orders = (sorted(each, key=lambda sample: digest([side, sample.id])) for side, each in (("a", a), ("b", b)))
+    pairs = [*zip(*orders, strict=False)]
+    kept = pairs[:limit]
+    return kept, LeftOut(len(a) - len(pairs), len(b) - len(pairs), changed=0, failed=0, limit=len(pairs) - len(kept))
+
+
+def _entries(run: RunFolder, model: str, breakdown: Breakdown) -> dict[str, _Entry]:
+    """A model's answers by a digest of what was asked, whichever version of the sample it was."""
+    found = dict[str, _Entry]()
+    for record in run.records():
+        if record.model == model:
+            name = digest([record.set, record.sample, record.condition, record.epoch])
+            key = "" if record.reply.error else record.key
+            found[name] = _Entry(key, record.digest, breakdown.of(record))
+    return found
+
+
+PAIRS = "pairs.jsonl"
+PAIR = "pair"
+"""The store's kind for a compared pair."""
+
+SHOWN_FAILURES = 20
+
+
+class CompareSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """compare.json: what is compared, and by whom. `identity` is all of the judge that decides its verdicts."""
+
+    a: Side
+    b: Side
+    judge: str
+    id: str
+    identity: Json
+    schema: int = 1
+
+
+class Unjudged(Struct, frozen=True):
+    """A pair without a verdict, and why."""
+
+    set: str
+    sample: str
+    mode: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.sample} of {self.set}, {self.mode}: {self.reason}"
+
+
+class Comparison(Struct, frozen=True):
+    """What came of it. table: the figures of all pairs that have a verdict, and by field and value.
+
+    failed: pairs without a verdict, of which `failures` are the first. requests, usage and cost: what all verdicts
+        took, in this call and before; cost None where that is not known.
+    """
+
+    a: Side
+    b: Side
+    judge: str
+    id: str
+    table: TablePart
+    left_out: LeftOut
+    failed: int
+    failures: list[Unjudged]
+    requests: int
+    usage: Usage
+    cost: float | None
+    currency: str
+
+
+def compare(
+    runs: Sequence[str | Path],
+    out: str | Path,
+    judge: str,
+    *,
+    models: Sequence[str] = (),
+    by: Sequence[str] = (),
+    votes: int = 1,
+    limit: int | None = None,
+    gold: bool = True,
+    pictures: bool = False,
+    concurrency: int = 32,
+    cache: str | None = None,
+    prices: str | Path | None = None,
+    max_cost: float | None = None,
+    max_requests: int | None = None,
+    quiet: bool = False,
+) -> Comparison:
+    """Have a judge compare the replies of one model each of two runs, or of two `models` of one run, and keep it in
+    `out`.
+
+    Pairs are replies to the same version of a sample under the same condition, in the same epoch. `limit` takes so many
+    of them, chosen by their names, so that a larger one keeps those of before. Two set folders in place of runs: which
+    of two questions, one of each set and paired at random, takes more reasoning; `gold` says nothing there. Called
+    again, it goes on where it stopped. Raises UserError for what does not fit, ModelError for a judge that cannot be
+    asked, Stopped at a limit, Busy where `out` is in use.
+    """
+    folder, budget = Path(out), open_budget(prices, max_cost, max_requests)
+    if (folder / RUN).exists() or is_set(folder):
+        raise UserError(f"{out} is a run or a set: choose another folder for the comparison")
+    kind = _Questions if all(is_set(Path(run)) for run in runs) else _Replies
+    matter = kind(runs, models, by, limit)
+
+    async def work(asker: Asker) -> Comparison:
+        who = matter.open_judge(asker, votes, gold=gold, pictures=pictures)
+        settings = CompareSettings(*matter.sides, who.label, who.id, who.identity)
+        with Store(folder / "records") as store, matter:
+            _begin(folder, settings)
+            client = _PairComparer(matter, store)
+            await _judge(asker, client, matter.pairs, store, quiet)
+            store.flush()
+            return _finished(folder, settings, client, by)
+
+    return with_asker(judge, votes, concurrency, budget, Caches(cache, folder), work)
+
+
+class _Replies(ExitStack):
+    """Replies of models, in pairs."""
+
+    def __init__(self, runs: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None) -> None:
+        super().__init__()
+        opened = [RunFolder(run) for run in runs]
+        self.sides, self._folders = find_sides(opened, models), (opened[0], opened[-1])
+        self.pairs, self.left_out = find_pairs(self._folders, self.sides, by, limit)
+
+    def open_judge(self, asker: Asker, votes: int, *, gold: bool, pictures: bool) -> PairJudge:
+        self._judge = PairJudge(asker, votes, pictures=pictures, gold=gold)
+        return self._judge
+
+    def __enter__(self) -> Self:
+        self._a, self._b = (self.enter_context(Recorded(run)) for run in self._folders)
+        return self
+
+    async def compare(self, pair: ReplyPair) -> Compared:
+        a, b = self._a.record(pair.a), self._b.record(pair.b)
+        found = await self._judge.compare(self._a.sample(a), a.reply, b.reply, self._a.images(a))
+        shared = {name: getattr(a, name) for name in ("set", "sample", "parent", "group", "condition", "epoch")}
+        return Compared(**shared, a=a.key, b=b.key, preference=found)
+
+
+class _Questions(ExitStack):
+    """Questions of two sets, in pairs; their keys are their digests."""
+
+    def __init__(self, sets: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None) -> None:
+        super().__init__()
+        if models or by or len(sets) != 2:
+            raise UserError("questions are compared of two sets, without --models and --by, which go with runs")
+        a, b = self._sets = SampleSet(sets[0]), SampleSet(sets[1])
+        self.sides = Side(a.name, ""), Side(b.name, "")
+        found, self.left_out = pair_questions((a, b), limit)
+        self._samples = {(one.digest, other.digest): (one, other) for one, other in found}
+        self.pairs = [ReplyPair(*digests, ()) for digests in self._samples]
+
+    def open_judge(self, asker: Asker, votes: int, *, gold: bool, pictures: bool) -> QuestionJudge:
+        self._judge = QuestionJudge(asker, votes, pictures=pictures)
+        return self._judge
+
+    async def compare(self, pair: ReplyPair) -> Compared:
+        a, b = self._samples[pair.a, pair.b]
+        found = await self._judge.compare_questions(a, b, *(each.images for each in self._sets))
+        place = self.sides[0].run, f"{a.id} and {b.id}", a.id, a.group
+        return Compared(*place, condition=Condition(), epoch=0, a=pair.a, b=pair.b, preference=found)
+
+
+class _PairComparer:
+    """Compares one pair after the other, and keeps what came of it."""
+
+    def __init__(self, matter: _Replies | _Questions, store: Store) -> None:
+        self.matter, self._store = matter, store
+        self.failures = list[Unjudged]()
+
+    def known(self, pair: ReplyPair) -> Compared | None:
+        """A pair that was compared before."""
+        value = self._store.get(PAIR, pair.key)
+        return None if value is None else msgspec.json.decode(value, type=Compared)
+
+    async def compare(self, pair: ReplyPair) -> None:
+        """Ask the judge; a pair without a verdict is noted and not kept, so that it is asked again."""
+        found = await self.matter.compare(pair)
+        if found.preference.winner is None:
+            mode, error = found.condition.mode, found.preference.error
+            self.failures.append(Unjudged(found.set, found.sample, mode, error))
+        else:
+            self._store.put(PAIR, pair.key, canonical(found))
+
+
+async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[ReplyPair], store: Store, quiet: bool) -> None:
+    left = [pair for pair in pairs if client.known(pair) is None]
+    with ProgressBar("comparing", len(pairs), quiet=quiet) as progress:
+        await judge_all(asker, left, client.compare, store, progress, len(pairs) - len(left))
+
+
+def _finished(folder: Path, settings: CompareSettings, client: _PairComparer, by: Sequence[str]) -> Comparison:
+    """Write down the pairs that have a verdict, a line each, and what they come to."""
+    done = [(found, pair.values) for pair in client.matter.pairs if (found := client.known(pair))]
+    compared = [each for each, _ in done]
+    with new_file(folder / PAIRS) as file:
+        for each in compared:
+            file.write(canonical(each) + b"\n")
+    values = {name: [had[place] for _, had in done] for place, name in enumerate(dict.fromkeys(by))}
+    asked = [each.preference for each in compared if each.preference.requests]
+    return Comparison(
+        a=settings.a,
+        b=settings.b,
+        judge=settings.judge,
+        id=settings.id,
+        table=win_rates(compared, values),
+        left_out=client.matter.left_out,
+        failed=len(client.failures),
+        failures=sorted(client.failures, key=lambda one: (one.set, one.sample, one.mode))[:SHOWN_FAILURES],
+        **total(asked),
+    )
+
+
+def _begin(folder: Path, settings: CompareSettings) -> None:
+    """Write compare.json. Raises UserError where it is there and speaks of another comparison."""
+    file = folder / COMPARISON
+    if file.is_file():
+        try:
+            before = from_json(file.read_bytes(), CompareSettings)
+        except ValueError as error:
+            raise InputError(file, None, str(error)) from None
+        if before != settings:
+            what = (
+                "by another judge, or one set up otherwise" if (before.a, before.b) == (settings.a, settings.b) else ""
+            )
+            raise UserError(
+                f"{folder} holds a comparison of {before.a} with {before.b} {what}".rstrip() + ": choose another -o"
+            )
+        return
+    with new_file(file) as out:
+        out.write(msgspec.json.format(canonical(settings), indent=2) + b"\n")
+
+
+PER = 20
+"""Answers of a stratum that are labelled at most."""
+
+
+class Unlabelled(Struct, frozen=True):
+    """An answer without a label, and why."""
+
+    model: str
+    sample: str
+    mode: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.sample}, {self.model}, {self.mode}: {self.reason}"
+
+
+class Labelled(Struct, frozen=True):
+    """The kinds of error by this judge's labels; failed: drawn answers without a label, of which `failures` are the
+    first. Answers without a score, which may be wrong too, were not drawn."""
+
+    report: Report
+    failed: int
+    failures: list[Unlabelled]
+
+
+def label_errors(
+    run: RunFolder | str | Path,
+    judge: str,
+    *,
+    per: int = PER,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    votes: int = 1,
+    pictures: bool = True,
+    concurrency: int = 32,
+    cache: str | None = None,
+    prices: str | Path | None = None,
+    max_cost: float | None = None,
+    max_requests: int | None = None,
+    quiet: bool = False,
+) -> Labelled:
+    """Have a judge label `per` wrong answers of each stratum (model, set, condition, task type), drawn by `seed`.
+
+    An answer that the judge has labelled is not shown to it again. Raises Busy while the run is going on, UserError for
+    an unknown name in `by` and a run without answers, ModelError for a judge that cannot be asked, Stopped at a limit.
+    """
+    opened = run if isinstance(run, RunFolder) else RunFolder(run)
+    if per < 1:
+        raise UserError(f"per is {per}: give 1 or more")
+    check_asked(opened)
+    budget = open_budget(prices, max_cost, max_requests)
+    drawn = draw(survey(opened, by), per, seed)
+
+    async def work(asker: Asker) -> Labelled:
+        who = ErrorJudge(asker, votes, pictures=pictures)
+        with Store(opened.records_folder) as store, Recorded(opened) as recorded:
+            keep_design(store, Design(who.label, who.id, who.identity, per, seed), time.time_ns())
+            failures = await _label(asker, who, drawn, recorded, store, quiet)
+        failures = sorted(failures, key=lambda one: (one.model, one.sample, one.mode))
+        found = tabulate([opened], [ErrorKinds(by=tuple(by), judge=who.id)])
+        return Labelled(found, len(failures), failures[:SHOWN_FAILURES])
+
+    return with_asker(judge, votes, concurrency, budget, Caches(cache, opened.folder), work)
+
+
+async def _label(
+    asker: Asker, who: ErrorJudge, drawn: Sequence[Wrong], recorded: Recorded, store: Store, quiet: bool
+) -> list[Unlabelled]:
+    """Label what has no label yet; those that got none. They are not kept, so that the next call asks again."""
+    kind, failures = label_kind(who.id), list[Unlabelled]()
+
+    async def label(one: Wrong) -> None:
+        record = recorded.record(one.key)
+        sample = recorded.sample(record)
+        found = await who.judge(sample, record.reply, recorded.images(record))
+        if found.error:
+            failures.append(Unlabelled(record.model, record.sample, record.condition.mode, found.error))
+        else:
+            store.put(kind, one.key, canonical(found))
+
+    left = [one for one in drawn if store.get(kind, one.key) is None]
+    with ProgressBar("labelling", len(drawn), quiet=quiet) as progress:
+        await judge_all(asker, left, label, store, progress, len(drawn) - len(left))
+    return failures

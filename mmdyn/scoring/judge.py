@@ -1,22 +1,150 @@
-"""A judge: a model that is asked, by a rubric, what a reply is worth."""
+"""Models as judges, by votes: what a reply is worth, and what kind of error made it wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
 from statistics import fmean, median
+from typing import Any, Generic, Protocol, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models import Asker, Budget, Caches, Message, TextPart, nonces, open_model
+from mmdyn.models import (
+    TRIES,
+    Asker,
+    Budget,
+    Caches,
+    Message,
+    TextPart,
+    ask_until_usable,
+    nonces,
+    open_model,
+    prompts_digest,
+    text_of,
+)
 from mmdyn.plugins import load, resolve
-from mmdyn.record import Judgement, Reply
+from mmdyn.prompts import filled, read_coded
+from mmdyn.record import Judgement, Reply, Usage
 from mmdyn.sample import Sample
-from mmdyn.scoring.poll import poll
-from mmdyn.scoring.rubrics._rubric import Rubric, RubricVerdict
-from mmdyn.scoring.rubrics._shown import pictures
+from mmdyn.scoring.rubrics._rubric import (
+    KIND,
+    Rubric,
+    RubricVerdict,
+    Sheet,
+    fill,
+    gold,
+    one_line,
+    pictures,
+    pictures as shown_pictures,
+    question,
+)
+from mmdyn.tables import ErrorLabel, Kind
+
+T = TypeVar("T")
+
+
+class Paid(Protocol):
+    """What took tokens, and cost something."""
+
+    @property
+    def usage(self) -> Usage: ...
+    @property
+    def cost(self) -> float | None: ...
+    @property
+    def currency(self) -> str: ...
+
+
+class CountedRequests(Paid, Protocol):
+    """The same for what several requests may have gone into."""
+
+    @property
+    def requests(self) -> int: ...
+
+
+class Poll(Struct, Generic[T], frozen=True):
+    """As many `verdicts` as votes were asked for, or none and an `error`. The rest is as a Judgement has it."""
+
+    verdicts: tuple[T, ...]
+    error: str
+    requests: int
+    cached: int
+    usage: Usage
+    cost: float | None
+    currency: str
+
+
+async def poll(asker: Asker, prompt: Message, language: str, read: Callable[[str], T], votes: int = 1) -> Poll[T]:
+    """Ask for some votes, all at once, each until `read` can use it (it raises ValueError where not, which the model is
+    told).
+
+    A vote that cannot be had leaves no verdict at all: fewer votes than were asked for would be another judge. Replies
+    that could not be used before, and lie in the cache, are passed over: the same is asked in a later epoch. Raises
+    UserError as `nonces` does, ModelError where the model cannot be asked at all, Stopped where it may not be.
+    """
+    model = asker.model
+    sent, cached = list[Reply](), list[list[Reply]]()
+
+    async def vote(start: int) -> T:
+        turn, anew, recalled = 0, False, list[Reply]()
+        cached.append(recalled)
+
+        async def ask(messages: tuple[Message, ...], nonce: int) -> str:
+            nonlocal anew
+            epoch = nonce + turn * votes * TRIES if model.varies else turn
+            reply, known = await asker.fetch(messages, epoch)
+            (recalled if known else sent).append(reply)
+            anew = anew or not known
+            return text_of(model.label, reply)
+
+        asking = partial(ask_until_usable, ask, model.label, prompt, language, read, start)
+        while True:
+            try:
+                return await asking(shown=False, varies=model.varies)
+            except ValueError:
+                if anew:
+                    raise
+            turn += 1
+            recalled.clear()
+
+    asking = [vote(start) for start in nonces(votes, model.label, varies=model.varies)]
+    verdicts, error = list[T](), ""
+    for found in await asyncio.gather(*asking, return_exceptions=True):
+        if isinstance(found, ValueError):
+            error = error or str(found)
+        elif isinstance(found, BaseException):
+            raise found
+        else:
+            verdicts.append(found)
+    requests, (cost, currency) = sum(reply.attempts for reply in sent), _cost(sent)
+    known = list(chain.from_iterable(cached))
+    currency = currency or next((reply.currency for reply in known if reply.currency), "")
+    return Poll(() if error else tuple(verdicts), error, requests, len(known), _usage(sent), cost, currency)
+
+
+def total(asked: Sequence[CountedRequests]) -> dict[str, Any]:
+    """What several polls, or what was made of them, took, by its names in a Judgement."""
+    cost, currency = _cost(asked)
+    requests = sum(found.requests for found in asked)
+    return {"requests": requests, "usage": _usage(asked), "cost": cost, "currency": currency}
+
+
+def _usage(replies: Iterable[Paid]) -> Usage:
+    fields = Usage.__struct_fields__
+    return Usage(**{name: sum(getattr(reply.usage, name) for reply in replies) for name in fields})
+
+
+def _cost(replies: Sequence[Paid]) -> tuple[float | None, str]:
+    """The sum, which is not known where one is not; nothing costs nothing."""
+    costs = [reply.cost for reply in replies if reply.cost is not None]
+    currency = next((reply.currency for reply in replies if reply.currency), "")
+    return (sum(costs), currency) if len(costs) == len(replies) else (None, currency)
+
 
 AUTO, AUTOMATIC = "auto", ("checklist", "match")
 """The rubric `checklist` for a sample that has one, else `match`."""
@@ -132,3 +260,64 @@ def _judgement(verdicts: Sequence[RubricVerdict]) -> Judgement:
         agreement=fmean(agreeing) / len(verdicts) if len(verdicts) > 1 else None,
         reason=verdicts[0].reason,
     )
+
+
+class _Verdict(Struct, frozen=True):
+    code: str
+    why: str
+    kind: Kind
+
+
+class ErrorJudge:
+    """Asks the model behind an asker what kind of error made an answer wrong.
+
+    It sees the question, the golden answer, what the model thought aloud and its answer, and the samples' pictures
+    unless `pictures` is False. votes: how often it is asked, an odd number. label, identity, id: as a Judge has them.
+    Raises UserError for an even number of votes, and for several of a model whose answers are the same each time.
+
+    Source: the kinds are those of MDK12-Bench, section Error Analysis, which sorts 100 errors of five models.
+    """
+
+    def __init__(self, asker: Asker, votes: int = 1, *, pictures: bool = True) -> None:
+        model = asker.model
+        nonces(votes, model.label, varies=model.varies)
+        self._asker, self._votes, self._pictures = asker, votes, pictures
+        self.label = model.label
+        prompts = prompts_digest(KIND, "error_kind", "pictures", "no_reasoning", "notes", "cut")
+        self.identity: Json = {
+            "model": model.identity,
+            "errors": {"reading": 1, "prompts": prompts},
+            "votes": votes,
+            "pictures": pictures,
+        }
+        self.id = digest(self.identity)[:8]
+
+    async def judge(self, sample: Sample, reply: Reply, images: ImageFolder | None = None) -> ErrorLabel:
+        """The kind of error in a wrong answer that is not empty. `images`: where the sample's pictures lie.
+
+        A label without votes, and with `error`, where none could be had. Raises as Judge.judge does.
+        """
+        try:
+            shown = shown_pictures(sample, images) if self._pictures else ()
+        except ValueError as error:
+            return ErrorLabel((), error=str(error))
+        sheet = error_sheet(sample, reply, pictures=bool(shown))
+
+        def read(said: str) -> tuple[Kind, str]:
+            verdict = read_coded(said, _Verdict, sheet.code)
+            if verdict.kind == "visual" and not sample.all_images:
+                raise ValueError('the question has no picture, so that the kind cannot be "visual"')
+            return verdict.kind, one_line(verdict.why)
+
+        prompt = Message("user", (*shown, TextPart(sheet.text)))
+        found = await poll(self._asker, prompt, sample.language, read, self._votes)
+        if found.error:
+            return ErrorLabel((), error=found.error, **total([found]))
+        return ErrorLabel(tuple(kind for kind, _ in found.verdicts), found.verdicts[0][1], **total([found]))
+
+
+def error_sheet(sample: Sample, reply: Reply, *, pictures: bool = False) -> Sheet:
+    """What to ask about a wrong answer. `pictures`: the sample's are shown before."""
+    thoughts = reply.reasoning if reply.reasoning.strip() else filled(KIND, "no_reasoning", sample.language)
+    said = {"reasoning": thoughts, "answer": reply.text}
+    return fill("error_kind", sample, pictures, said, question=question(sample), gold=gold(sample))

@@ -1,9 +1,18 @@
-"""Score a reply: read the answer out of it, compare it with the sample's, give credit by a policy or a metric."""
+"""Scores by rules: credit under a policy or metric, what guessing earns under it, and how sure a reading is.
+
+What guessing earns under a policy of credit: the chance level of a sample.
+
+The guesser is the one of `baseline:random`. Of a single choice it takes any option; in a multi-select it tosses a coin
+for each option, and takes any one where no coin falls for one; of True and False it takes either. A blank or an open
+answer it does not hit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from math import comb
+from statistics import fmean
 
 from msgspec.structs import replace
 
@@ -12,12 +21,56 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Score
-from mmdyn.sample import Answer, Match, Sample
-from mmdyn.scoring.certainty import SETTLED, WITHHELD, needs_judge
-from mmdyn.scoring.chance import chance_of
+from mmdyn.sample import CHOICE_TYPES, Answer, Match, Sample
 from mmdyn.scoring.extract import CONFIDENCE, Extraction, Whole, extract
 from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
+
+
+def chance_of(policy: Policy, sample: Sample) -> float:
+    """The expected credit of a guess at the sample, in [0, 1]. Options that stand in a picture count by their
+    labels."""
+    if sample.task_type in CHOICE_TYPES:
+        assert isinstance(sample.answer, tuple)
+        several = sample.task_type == "multi_select"
+        return _credit(type(policy), len(sample.labels), len(sample.answer), several=several)
+    return 0.5 if sample.task_type == "true_false" else 0.0
+
+
+@cache
+def _credit(policy: type[Policy], options: int, right: int, *, several: bool) -> float:
+    """The mean over all guesses at so many options; with `several` picks, summed by how many of them are right and
+    wrong."""
+    labels, choice = [str(number) for number in range(options)], policy().choice
+    hits, misses, gold = labels[:right], labels[right:], frozenset(labels[:right])
+    one = fmean(choice(frozenset([label]), gold) for label in labels)
+    if not several:
+        return one
+    some = sum(
+        comb(len(hits), hit) * comb(len(misses), miss) * choice(frozenset(hits[:hit] + misses[:miss]), gold)
+        for hit in range(len(hits) + 1)
+        for miss in range(len(misses) + 1)
+        if hit or miss
+    )
+    return (some + one) / float(2**options)
+
+
+UNSURE = 0.9
+"""A reading of less confidence needs a judge, whether it is right or wrong. Confidences are by rule (docs/scoring.md):
+below it lie the rules by which a reply's last words, or all of it, are taken for its answer. What was not read has
+none."""
+
+WITHHELD = "withheld"
+"""The rule of a reply that was declined or held back, as its finish reason says."""
+
+SETTLED = ("empty", WITHHELD)
+"""Rules by which there is nothing that a judge could look at: such an answer is worth 0."""
+
+
+def needs_judge(extraction: Extraction, *, lower_bound: bool) -> bool:
+    """Whether a judge is to be asked: the rules' value is a lower bound, or nothing was read, or not surely."""
+    return extraction.rule not in SETTLED and (lower_bound or extraction.confidence < UNSURE)
+
 
 SCORING_VERSION = 7
 """Counted up whenever a change of the rules can change a score, or what is known of it, so that scores of both versions

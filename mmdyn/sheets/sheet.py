@@ -1,4 +1,4 @@
-"""A sheet: one HTML file in which people mark samples keep or reject, and say what is wrong with them."""
+"""A sheet: one HTML file in which people mark samples keep or reject, and the lines of marks that it saves."""
 
 from __future__ import annotations
 
@@ -7,22 +7,142 @@ import hashlib
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import nsmallest
 from html import escape
 from importlib.resources import files
+from importlib.util import find_spec
 from operator import itemgetter
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, ImageFolder, SampleSet, describe_sample, open_image, stages
-from mmdyn.errors import UserError
-from mmdyn.keys import digest, sha256
-from mmdyn.sample import ImageRef, Sample
-from mmdyn.sheets.form import Form
-from mmdyn.sheets.marks import Seen, digest_shown
+from mmdyn import plugins
+from mmdyn.data import (
+    IMAGE_MEDIA_TYPES,
+    IMAGE_SUFFIXES,
+    ImageFolder,
+    JsonRow,
+    SampleSet,
+    describe_sample,
+    numbered_lines,
+    open_image,
+    read_json_rows,
+    stages,
+)
+from mmdyn.errors import InputError, UserError
+from mmdyn.keys import Json, digest, sha256
+from mmdyn.sample import ImageRef, Sample, from_dict
+
+
+class Form(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question about each sample, and criteria by which people answer it: what a file NAME.toml beside a step's says.
+
+    question: What keep and reject decide.
+    criteria: By a word that marks name it by: what holds of a sample that is kept. 19 have keys.
+    refused: Whether people also see what the step refused, as it was before: for steps that change nothing.
+    """
+
+    question: str = "Should each question stay in the set?"
+    criteria: dict[str, str] = {}
+    refused: bool = False
+
+
+def form_of(step: str) -> Form | None:
+    """What a step asks people; None where it asks nothing, or is not installed. Raises InputError."""
+    spec = find_spec(plugins.names("steps")[step].partition(":")[0]) if step in plugins.names("steps") else None
+    file = Path(spec.origin).with_suffix(".toml") if spec and spec.origin else Path()
+    try:
+        return msgspec.toml.decode(file.read_bytes(), type=Form) if file.is_file() else None
+    except msgspec.DecodeError as error:
+        raise InputError(file, None, f"is no form of a sheet ({error})") from None
+
+
+def form_of_set(made: SampleSet) -> Form:
+    """What the last step asks that asks people, of those that made a set; keep or reject alone where none does."""
+    return next(filter(None, (form_of(stage.step) for stage in reversed(stages(made)))), Form())
+
+
+_LABELS: dict[Json, bool] = {"keep": True, "reject": False}
+
+
+class Seen(Struct, frozen=True):
+    """What was marked: a sample of a set, or one that it dropped, and the set that it was made of ("" for none).
+
+    `digest` is of the sample as people saw it; a line without one is taken at its word.
+    """
+
+    set: str
+    parent_set: str
+    id: str
+    attempt: int = 0
+    digest: str = ""
+
+
+class Mark(Seen, frozen=True, kw_only=True):
+    """A line of a file that a sheet saved.
+
+    `by`: who marked. `failed`: the names of criteria that do not hold, in the sheet's order. `note`: in people's words.
+    """
+
+    label: Literal["keep", "reject"]
+    by: str = ""
+    failed: tuple[str, ...] = ()
+    note: str = ""
+
+
+Marks = dict[tuple[str, int], dict[str, Mark]]
+"""By a sample's id and attempt, in the order of the first mark: the mark of each reviewer, who is the file's path as it
+was given where the mark does not say `by`."""
+
+
+def digest_shown(sample: Sample) -> str:
+    """A digest of what people see of a sample: words and pictures, and neither a variant's trail nor its verdict."""
+    return replace(sample, variant=None).digest
+
+
+def label_of(row: JsonRow) -> bool:
+    """Whether a labelled line says that the sample is to be kept. Raises ValueError."""
+    label = row.get("label")
+    if isinstance(label, bool):
+        return label
+    if isinstance(label, str) and label in _LABELS:
+        return _LABELS[label]
+    raise ValueError('"label" must be true (keep) or false (reject)')
+
+
+def is_mark(row: JsonRow) -> bool:
+    """Whether a line is of a sheet."""
+    return "a" not in row and all(isinstance(row.get(key), str) for key in ("set", "parent_set", "id"))
+
+
+def read_marks(files: Sequence[Path]) -> Marks:
+    """The marks in files that sheets saved. What a reviewer marked twice counts as it was marked last.
+
+    Raises InputError for a line that is no mark, and where a sample was marked in two versions.
+    """
+    found: Marks = {}
+    for file in files:
+        for number, row in read_json_rows((line for _, line in numbered_lines(file)), str(file)):
+            try:
+                mark = _mark(row, file)
+            except ValueError as error:
+                raise InputError(file, number, str(error)) from None
+            of_sample = found.setdefault((mark.id, mark.attempt), {})
+            if any(other.digest != mark.digest for other in of_sample.values()):
+                raise InputError(file, number, f"{mark.id} was marked in two versions: give the marks of one")
+            of_sample[mark.by] = mark
+    return found
+
+
+def _mark(row: JsonRow, file: Path) -> Mark:
+    if not is_mark(row):
+        raise ValueError("is no mark of an audit sheet: give the file that the sheet saved")
+    mark = from_dict({**row, "label": "keep" if label_of(row) else "reject"}, Mark)
+    return replace(mark, by=mark.by.strip() or str(file))
 
 
 class Side(Struct, frozen=True):
@@ -123,3 +243,54 @@ def _picture(ref: ImageRef, images: ImageFolder, pictures: dict[str, str]) -> st
         raise UserError(f"{images.path(ref)} cannot be shown: {error}") from None
     pictures[name := sha256(data)] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
     return name
+
+
+_UNSURE = "unsure"
+
+
+def sample_cards(made: SampleSet, sources: Sequence[SampleSet]) -> Iterator[Card]:
+    """A card for every sample, and for what was refused by steps whose forms say so, where a source still holds it."""
+    for sample in made:
+        yield Card(Side(sample, made.images), stratum=(_UNSURE if _is_unsure(sample) else "kept",))
+    steps = {item.chain for item in made.dropped()}
+    shown = {step for step in steps if (form := form_of(step)) and form.refused}
+    wanted = {item.parent: (item.chain, item.status) for item in made.dropped() if item.chain in shown}
+    for source in sources if wanted else ():
+        for sample in source:
+            if stratum := wanted.pop(sample.id, None):
+                yield Card(Side(sample, source.images), stratum=stratum)
+
+
+def review_cards(made: SampleSet, count: int) -> list[Card]:
+    """The first `count` samples of a set, those before the others about which a model was unsure (a field
+    NAME_unsure)."""
+    cards = (Card(Side(sample, made.images)) for sample in made)
+    return nsmallest(count, cards, key=lambda card: not _is_unsure(card.marked.sample))
+
+
+def beside_sources(cards: Sequence[Card], sources: Sequence[SampleSet]) -> list[Card]:
+    """The cards, each beside the sample that it was made of where a source holds that and it asks other words."""
+    made_of = {card.place: _made_of(card.marked.sample.meta.get("built")) for card in cards}
+    wanted, found = {*made_of.values()} - {""}, dict[str, Side]()
+    for source in sources:
+        for sample in source if wanted - found.keys() else ():
+            if (digest := sample.digest) in wanted:
+                found.setdefault(digest, Side(sample, source.images))
+    return [_beside(card, found.get(made_of[card.place])) for card in cards]
+
+
+def _beside(card: Card, before: Side | None) -> Card:
+    sample = card.marked.sample
+    if before is None or replace(before.sample, id=sample.id, meta=sample.meta, fields=sample.fields) == sample:
+        return card
+    return replace(card, before=before)
+
+
+def _made_of(trail: Json) -> str:
+    """The digest of the sample that the last step took."""
+    last = trail[-1] if isinstance(trail, list) and trail else None
+    return str(last.get("of", "")) if isinstance(last, dict) else ""
+
+
+def _is_unsure(sample: Sample) -> bool:
+    return any(name.endswith(f"_{_UNSURE}") and value for name, value in sample.fields.items())

@@ -1,11 +1,16 @@
-"""How well two graders' values of the same answers agree."""
+"""How well graders agree: with each other, several at once, by the area under a ROC curve; means corrected for their
+errors.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import NamedTuple
 
-from mmdyn.stats.intervals import Floats, Ints
-from mmdyn.stats.shares import with_chance
+import numpy as np
+from numpy.random import Generator
+
+from mmdyn.stats.intervals import Estimate, Floats, Ints, Share, Z, effective_n, wilson, with_chance
 
 FEWEST = 5
 """Clusters that must tell how each side's values spread for kappa to have an interval. Chosen by simulation:
@@ -74,3 +79,248 @@ def rank_correlations(one: Floats, other: Floats) -> tuple[float | None, float |
     from scipy.stats import kendalltau, spearmanr
 
     return float(kendalltau(one, other).statistic), float(spearmanr(one, other).statistic)
+
+
+PRIOR_COUNT, DRAWS, ENDS = 0.4, 2000, (0.02, 0.98)
+"""What each pattern of marks counts for before any is seen, how often shares of patterns are drawn, and which quantiles
+are the ends. Chosen by simulation, and held to fresh draws: docs/coverage.md."""
+
+FEWEST_TELLING, FEWEST_CLUSTERS = 3, 15
+"""Clusters with a rejection, and as many with a mark that keeps, for kappa to have an interval; and all clusters, for
+any. Chosen so, too."""
+
+
+class Agreement(NamedTuple):
+    """Of `n` questions: the share of pairs of marks that are alike, and that beyond chance, with 95 % intervals.
+
+    kappa: in [-1, 1]; None where all marks are alike. An interval is None where there is too little to tell.
+    """
+
+    n: int
+    agree: float
+    agree_ci95: tuple[float, float] | None
+    kappa: float | None
+    kappa_ci95: tuple[float, float] | None
+
+
+def fleiss_kappa(rejects: Floats, items: Ints, clusters: Ints, random: Generator) -> Agreement | None:
+    """Fleiss' kappa (Psychological Bulletin 76 (1971) 378); None where no question has two marks.
+
+    Where questions have unequal numbers of marks every mark counts alike, as in Krippendorff's alpha (Content Analysis
+    (1980), chapter 12), from which it then differs in that marks are paired by chance with those of the same question,
+    too.
+
+    Args:
+        rejects: of each mark, 1 or 0.
+        items: the question of each, from 0.
+        clusters: the cluster of each question.
+        random: draws shares of patterns.
+    """
+    marks, rejected = (np.bincount(items, each, len(clusters)) for each in (None, rejects))
+    several = marks > 1
+    if not several.any():
+        return None
+    most = int(marks.max())
+    seen = _patterns(marks[several], rejected[several])
+    return _agreement(seen, _patterns(np.full(most + 1, most), np.arange(most + 1)), clusters[several], random)
+
+
+def cohen_kappa(one: Floats, other: Floats, clusters: Ints, random: Generator) -> Agreement | None:
+    """Cohen's kappa (Educational and Psychological Measurement 20 (1960) 37) of two reviewers; None without a question.
+
+    Args:
+        one, other: whether each rejects each question, 1 or 0.
+        clusters: the cluster of each question.
+        random: draws shares of patterns.
+    """
+    if not len(one):
+        return None
+    (a, b), sides = np.array([(0, 1, 0, 1), (0, 0, 1, 1)]), (one, other)
+    unseen, seen = (np.stack((np.ones(len(x)), x, y, x != y), 1) for x, y in ((a, b), sides))
+    return _agreement(seen, unseen, clusters, random)
+
+
+def _patterns(marks: Floats | Ints, rejected: Floats | Ints) -> Floats:
+    """A row a question: its marks, those that reject (twice), and the share of pairs that differ, for each mark."""
+    return np.stack((marks, rejected, rejected, 2 * rejected * (marks - rejected) / (marks - 1)), 1)
+
+
+def _agreement(seen: Floats, unseen: Floats, clusters: Ints, random: Generator) -> Agreement:
+    """Both measures, each with the interval of a Bayesian bootstrap (Rubin, Annals of Statistics 9 (1981) 130).
+
+    A cluster's pattern is the sums of its rows. Clusters are taken for independent draws from one population, whose
+    shares of patterns are unknown: they are drawn from Dirichlet's distribution, which counts every pattern as often as
+    it was seen, and PRIOR_COUNT times more each way in which one question may be marked. So it is known that reviewers
+    may differ who did not yet; that questions of a cluster may is not. Reviewers are taken as they are: nothing is said
+    of others.
+    """
+    _, places = np.unique(clusters, return_inverse=True)
+    sums = np.stack([np.bincount(places, column) for column in seen.T], 1)
+    rows, counts = np.unique(sums, axis=0, return_counts=True)
+    masses = np.concatenate((counts, np.full(len(unseen), PRIOR_COUNT)))
+    drawn = _measures(random.standard_gamma(masses, (DRAWS, len(masses))) @ np.concatenate((rows, unseen)))
+    telling = min((sums[:, 1:3].max(1) > 0).sum(), (sums[:, 1:3].min(1) < sums[:, 0]).sum())
+    (agree, kappa), told = _measures(seen.sum(0)), len(sums) >= FEWEST_CLUSTERS
+    return Agreement(
+        n=len(seen),
+        agree=float(agree),
+        agree_ci95=_ends(drawn[0], agree) if told else None,
+        kappa=None if np.isnan(kappa) else float(kappa),
+        kappa_ci95=_ends(drawn[1], kappa) if told and telling >= FEWEST_TELLING else None,
+    )
+
+
+def _ends(drawn: Floats, value: Floats) -> tuple[float, float]:
+    """The ends of an interval that holds the value, where there is one."""
+    low, high = np.nanquantile(drawn, ENDS)
+    return float(np.fmin(low, value)), float(np.fmax(high, value))
+
+
+def _measures(sums: Floats) -> tuple[Floats, Floats]:
+    """The share that is alike, and that beyond chance, of rows of `_patterns`."""
+    one, other, apart = (sums[..., column] / sums[..., 0] for column in (1, 2, 3))
+    chance = one * (1 - other) + other * (1 - one)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1 - apart, np.where(chance > 1e-12, 1 - apart / chance, np.nan)
+
+
+UNSEEN = 1.0
+"""Labelled answers that are wholly misjudged and were not seen, by which the variance of the labels' part is raised:
+Bonett and Price, Journal of Educational and Behavioral Statistics 37 (2012) 479."""
+
+
+def rogan_gladen(values: Floats, weights: Floats, clusters: Ints, sensitivity: Share, specificity: Share) -> Estimate:
+    """Estimate the share of right answers behind a grader's scores of 0 and 1.
+
+    The interval counts what is not known of the score, of the sensitivity and of the specificity, both at their
+    effective number of labels. Its centre is cut to
+    [0, 1], so that it does not shrink to a point where the score is lower than a specificity leaves room for. Sources:
+    Rogan and Gladen, American Journal of Epidemiology 107 (1978) 71: the estimate. Lang and Reiczigel, Preventive
+    Veterinary Medicine 113 (2014) 13: the interval.
+
+    Args:
+        values: the scores, 0 or 1.
+        weights: of each score, above 0.
+        clusters: the cluster of each score.
+        sensitivity: of right answers, the share that the grader calls right.
+        specificity: of wrong answers, the share that it calls wrong; the sum of both is above 1.
+
+    Returns:
+        The estimate and its interval, in [0, 1].
+    """
+    n, seen = effective_n(values, weights, clusters), float(np.average(values, weights=weights))
+    value = _clipped((seen + specificity.value - 1) / (sensitivity.value + specificity.value - 1))
+    shown = (n * seen + Z**2 / 2) / (n + Z**2)
+    (se, se_variance), (sp, sp_variance) = _shrunk(sensitivity), _shrunk(specificity)
+    method = "Rogan-Gladen, interval of Lang and Reiczigel"
+    if se + sp <= 1:
+        return Estimate(value, 0.0, 1.0, method)
+    centre = _clipped((shown + sp - 1) / (se + sp - 1))
+    shift = 2 * Z**2 * (centre * se_variance - (1 - centre) * sp_variance)
+    variance = shown * (1 - shown) / (n + Z**2) + centre**2 * se_variance + (1 - centre) ** 2 * sp_variance
+    half = Z * math.sqrt(variance) / (se + sp - 1)
+    low, high = _clipped(centre + shift - half), _clipped(centre + shift + half)
+    return Estimate(value, min(low, value), max(high, value), method)
+
+
+def prediction_powered(values: Floats, weights: Floats, clusters: Ints, marks: Floats, power: float) -> Estimate:
+    """Estimate the mean mark of all answers, of which people marked only some.
+
+    The variance is that of the estimate's linear form, robust to clusters, so that it counts the scores of all, the
+    marks, and that marked answers are among all. It is raised as if a misjudged answer had been marked that was not
+    seen, and the quantile is Student's, so that few marks which all agree do not pass for certainty. Sources:
+    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382 (2023) 669; Angelopoulos, Duchi and Zrnic, arXiv
+    2311.01453 (2023): the power. Cochran, Sampling Techniques (1977), chapter 7: the same for samples of a finite
+    whole.
+
+    Args:
+        values: the scores of all answers, in [0, 1].
+        weights: of each answer, above 0.
+        clusters: the cluster of each answer.
+        marks: people's marks in [0, 1], NaN where there is none, of at least two clusters. The marked answers must be a
+            random sample of all.
+        power: how far the scores are trusted to say how marked answers differ from the others, in [0, 1]: 0 is the mean
+            mark alone, 1 adds the whole mean score of all and takes the mean score of the marked ones away.
+
+    Returns:
+        The estimate and its interval, in [0, 1].
+    """
+    from scipy.stats import t as student
+
+    marked = ~np.isnan(marks)
+    every = weights / weights.sum()
+    some = np.where(marked, weights, 0.0) / weights[marked].sum()
+    gaps = np.where(marked, marks - power * values, 0.0)
+    mean, gap = float(every @ values), float(some @ gaps)
+    value = power * mean + gap
+    _, places = np.unique(clusters, return_inverse=True)
+    sums = np.bincount(places, power * every * (values - mean) + some * (gaps - gap))
+    shares = np.bincount(places, some)
+    n = 1 / float((shares**2).sum())
+    variance = float((sums**2 / (1 - shares)).sum()) + UNSEEN / (n + 2) ** 2
+    half = float(student.ppf(0.975, n - 1)) * math.sqrt(variance)
+    value, low, high = map(_clipped, (value, value - half, value + half))
+    return Estimate(value, low, high, f"PPI++ (lambda {power:.2f})")
+
+
+def tuned_power(values: Floats, weights: Floats, marks: Floats) -> float:
+    """The power that makes the variance least: the slope of marks over scores, in [0, 1]; 0 where all scores are
+    one."""
+    marked = ~np.isnan(marks)
+    if not np.ptp(values):
+        return 0.0
+    spread = float(np.cov(values, aweights=weights, ddof=0))
+    return _clipped(float(np.cov(values[marked], marks[marked], aweights=weights[marked], ddof=0)[0, 1]) / spread)
+
+
+def _shrunk(share: Share) -> tuple[float, float]:
+    """A share with one case more of either kind, and its variance."""
+    n = share.effective + 2
+    shrunk = (share.value * share.effective + 1) / n
+    return shrunk, shrunk * (1 - shrunk) / n
+
+
+def _clipped(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
+
+
+PRIOR = 1.5
+"""How many clusters the prior variance, the largest that is possible, counts for. Chosen by simulation:
+docs/metrics.md."""
+
+
+def roc_auc(scores: Floats, positive: Ints, labels: Ints) -> Estimate:
+    """The chance that a positive case scores higher than a negative one, a tie counting one half.
+
+    The interval is Wilson's at the effective number of cases. Sources: Hanley and McNeil, Radiology 143 (1982) 29.
+    Obuchowski, Biometrics 53 (1997) 567: the variance with clusters of cases. Birnbaum and Klose, Annals of
+    Mathematical Statistics 28 (1957) 933: the most that it can be for so many cases.
+
+    Args:
+        scores: any numbers that grow with the chance of being positive.
+        positive: 1 or 0 for each; there is at least one case of both kinds.
+        labels: the cluster of each case.
+    """
+    high, low = scores[positive == 1], scores[positive == 0]
+    above = _share_below(high, low)
+    below = 1 - _share_below(low, high)
+    value = float(above.mean())
+    influence = np.empty(len(scores))
+    influence[positive == 1] = (above - value) / len(high)
+    influence[positive == 0] = (below - value) / len(low)
+    _, clusters = np.unique(labels, return_inverse=True)
+    sums, count = np.bincount(clusters, influence), int(clusters.max()) + 1
+    fewest = min(len(np.unique(clusters[positive == kind])) for kind in (0, 1))
+    largest = value * (1 - value) / fewest
+    robust = min(float((sums**2).sum()) * count / max(count - 1, 1), largest)
+    trust = (fewest - 1) / (fewest - 1 + PRIOR)
+    variance = trust * robust + (1 - trust) * largest
+    n = value * (1 - value) / variance if variance > 0 else fewest
+    return Estimate(value, *wilson(value, n), "Wilson at effective n (Obuchowski)")
+
+
+def _share_below(of: Floats, among: Floats) -> Floats:
+    """For each number the share of others below it, an equal one counting one half."""
+    others = np.sort(among)
+    sides = np.searchsorted(others, of, "left") + np.searchsorted(others, of, "right")
+    return sides / (2 * len(others))

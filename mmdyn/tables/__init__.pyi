@@ -1,31 +1,23 @@
-from .blocks import Block as Block
-from .breakdown import Breakdown as Breakdown, field_of as field_of
-from .brief import (
-    brief_lines as brief_lines,
-    brief_text as brief_text,
-    doubts as doubts,
-    full_text as full_text,
-    remarks as remarks,
-    score_text as score_text,
-    short_text as short_text,
-    unread_of as unread_of,
-)
-from .changes import (
-    Change as Change,
-    Scored as Scored,
-    changes_of as changes_of,
-    main_changes as main_changes,
-    scores_of as scores_of,
-)
-from .charts import Chart as Chart, Point as Point, table_charts as table_charts
+from .blocks import TOTAL as TOTAL, Block as Block, Row as Row, TablePart as TablePart, rows_of as rows_of
 from .columns import (
     Columns as Columns,
     Watcher as Watcher,
     check_breakdown as check_breakdown,
     read_columns as read_columns,
 )
-from .factors import read_model_facts as read_model_facts
-from .flips import TO_WRONG as TO_WRONG
+from .contrasts import TO_WRONG as TO_WRONG
+from .factors import (
+    NOT_GIVEN as NOT_GIVEN,
+    POOLED as POOLED,
+    ZERO as ZERO,
+    Breakdown as Breakdown,
+    Key as Key,
+    condition_name as condition_name,
+    contrast_name as contrast_name,
+    field_of as field_of,
+    front_of as front_of,
+    read_model_facts as read_model_facts,
+)
 from .formats import (
     FORMATS as FORMATS,
     print_grid as print_grid,
@@ -33,11 +25,15 @@ from .formats import (
     print_report as print_report,
     safe_cell as safe_cell,
 )
-from .grid import grid_of as grid_of
-from .keys import NOT_GIVEN as NOT_GIVEN, POOLED as POOLED, ZERO as ZERO, Key as Key
-from .labels import condition_name as condition_name, contrast_name as contrast_name, front_of as front_of
-from .marks import mark_of as mark_of
-from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
+from .grid import (
+    clean as clean,
+    grid_of as grid_of,
+    open_console as open_console,
+    p_value as p_value,
+    percent as percent,
+    say as say,
+)
+from .judged import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
     METHOD as METHOD,
     Calibration as Calibration,
@@ -45,6 +41,7 @@ from .measurements import (
     judge_id as judge_id,
     load_calibrations as load_calibrations,
     load_gradings as load_gradings,
+    mark_of as mark_of,
     measure as measure,
     named as named,
     save as save,
@@ -52,15 +49,35 @@ from .measurements import (
     spell as spell,
     spell_kappa as spell_kappa,
 )
-from .measures import MEASURES as MEASURES
 from .pairing import EVEN as EVEN
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
-from .plot import Plot as Plot, save_plots as save_plots
-from .published import Published as Published
-from .results import Report as Report
-from .rows import TOTAL as TOTAL, Row as Row, TablePart as TablePart, rows_of as rows_of
+from .plot import Chart as Chart, Plot as Plot, Point as Point, save_plots as save_plots, table_charts as table_charts
+from .published import (
+    Published as Published,
+    models_of as models_of,
+    named_table as named_table,
+    named_tables as named_tables,
+)
+from .ranks import Compared as Compared, Preference as Preference, Winner as Winner, win_rates as win_rates
+from .results import (
+    Change as Change,
+    Report as Report,
+    Scored as Scored,
+    brief_lines as brief_lines,
+    brief_text as brief_text,
+    changes_of as changes_of,
+    doubts as doubts,
+    full_text as full_text,
+    main_changes as main_changes,
+    remarks as remarks,
+    score_text as score_text,
+    scores_of as scores_of,
+    short_text as short_text,
+    unread_of as unread_of,
+)
 from .run_state import (
     BY_JUDGE as BY_JUDGE,
+    MEASURES as MEASURES,
     Spending as Spending,
     Waiting as Waiting,
     find_waiting as find_waiting,
@@ -69,12 +86,14 @@ from .run_state import (
     state_lines as state_lines,
 )
 from .scores import conditions_of as conditions_of
-from .summary import report as report, summary_parts as summary_parts
-from .table_names import models_of as models_of, named_table as named_table, named_tables as named_tables
-from .tabulation import read_for as read_for, tabulate as tabulate, tabulate_columns as tabulate_columns
-from .terminal import clean as clean, open_console as open_console, p_value as p_value, percent as percent, say as say
+from .tabulation import (
+    read_for as read_for,
+    report as report,
+    summary_parts as summary_parts,
+    tabulate as tabulate,
+    tabulate_columns as tabulate_columns,
+)
 from .why_page import Why as Why, explain as explain, why as why, why_lines as why_lines, why_parts as why_parts
-from .win_rates import Compared as Compared, Preference as Preference, Winner as Winner, win_rates as win_rates
 from .wrong_answers import (
     Design as Design,
     ErrorLabel as ErrorLabel,

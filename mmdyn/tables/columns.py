@@ -18,23 +18,30 @@ from mmdyn.record import Record, Score
 from mmdyn.sample import TaskType
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
-from mmdyn.tables.breakdown import ALWAYS, check_names
-from mmdyn.tables.contexts import LEAK, NAMES, beside_value, place_of
-from mmdyn.tables.dropped import dropped_variants
 from mmdyn.tables.factors import (
+    ALWAYS,
     BINNED,
+    FACTORS,
+    LEAK,
     MAX_VALUES,
+    NAMES,
+    NOT_GIVEN,
     OF_RECORD,
     OF_SAMPLE,
+    POOLED,
     Field,
+    Key,
     ModelFacts,
+    beside_value,
+    check_names,
+    dropped_variants,
     in_order,
+    place_of,
     plain_model,
     quartiles,
+    sample_of,
 )
-from mmdyn.tables.keys import FACTORS, NOT_GIVEN, POOLED, Key, sample_of
-from mmdyn.tables.measures import measure
-from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off
+from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off, measure
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
 TREATMENT = "treatment"

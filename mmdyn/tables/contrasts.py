@@ -1,27 +1,103 @@
-"""Contrasts: conditions that differ in one factor, compared pair by pair over the questions that both have."""
+"""Contrasts over pairs: conditions that differ in one factor, where a change differs by field, what flipped;
+p-values by family.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
+from mmdyn.context import NONE
 from mmdyn.errors import PluginError
+from mmdyn.keys import Json, canonical
+from mmdyn.record import Record
+from mmdyn.sample import Answer, Sample, from_json
 from mmdyn.shots import Shots
-from mmdyn.stats import Ints
-from mmdyn.table import Contrasts
-from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.stats import Ints, equality, holm
+from mmdyn.table import Contrasts, FieldTests, Flips
+from mmdyn.tables.blocks import UNTESTED, Block, Numbered, Row, RowWatcher, p_digits
 from mmdyn.tables.columns import FORM, NOT_RECORDED, PICTURES, TURNS, Columns
-from mmdyn.tables.contexts import BASES, LEAK, LEAKING, are_compared, lays_knowledge, place_of
-from mmdyn.tables.factors import changed
-from mmdyn.tables.keys import Key
-from mmdyn.tables.pairing import READ, Pair
+from mmdyn.tables.factors import (
+    ARROW,
+    BASES,
+    LEAK,
+    LEAKING,
+    NOT_GIVEN,
+    POOLED,
+    Key,
+    are_compared,
+    changed,
+    is_change,
+    is_main,
+    is_pooled,
+    is_usual,
+    lays_knowledge,
+    place_of,
+    reading_order,
+    who_of,
+)
+from mmdyn.tables.pairing import EVEN, READ, TOO_FEW_GROUP, Pair
 from mmdyn.tables.scores import conditions_of, laid_field, values_of
-from mmdyn.work import RunConfig
+from mmdyn.work import SAMPLE, Reader, RunConfig, RunFolder
+
+BASELINE = "baseline:"
+"""How the label of an embedded baseline begins. It has families of its own, and never changes another model's p."""
+
+
+def adjusted(rows: Sequence[Row], families: Iterable[object] | None = None) -> list[Row]:
+    """Rows with p adjusted by Holm's method over all of them, or over those of one family."""
+    named = [None for _ in rows] if families is None else list(families)
+    found = dict[object, list[int]]()
+    for place, family in enumerate(named):
+        found.setdefault(family, []).append(place)
+    adjusted = list(rows)
+    for places in found.values():
+        for place, p in zip(places, holm([rows[place].p for place in places]), strict=True):
+            adjusted[place] = replace(rows[place], p_adjusted=p and p_digits(p))
+    return adjusted
+
+
+def adjusted_contrasts(rows: Sequence[Row]) -> list[Row]:
+    """Contrasts with p adjusted within their families.
+
+    (a) did it fall: each model on each set, over all chains or the one that there is. (b) through which chain: the
+    chains of a model and set; none is told where (a) is not. (c) does context help: each context against none on
+    standard questions, of a model and set. (d) which model is better, on standard questions and over all chains,
+    without baselines. (e) every other factor, of a model and set. A chain's p is the larger of its own and of (a).
+    """
+    pooled = {who_of(row.factors) for row in rows if is_change(row.factors) and is_pooled(row.factors)}
+    found = adjusted(rows, [_family(row, pooled) for row in rows])
+    first = [row for row in found if row.p is not None and _family(row, pooled)[0] == "a"]
+    whole = {who_of(row.factors): row.p_adjusted for row in first}
+    return [_gated(row, whole) if _family(row, pooled)[0] == "b" else row for row in found]
+
+
+def _gated(row: Row, whole: dict[tuple[str, ...], float | None]) -> Row:
+    first = whole.get(who_of(row.factors))
+    return row if row.p_adjusted is None or first is None else replace(row, p_adjusted=max(row.p_adjusted, first))
+
+
+def _family(row: Row, pooled: set[tuple[str, ...]]) -> tuple[object, ...]:
+    factors, who = row.factors, who_of(row.factors)
+    factor, model = factors["factor"], factors.get("model", "")
+    if is_change(row.factors):
+        own = (model,) if model.startswith(BASELINE) else ()
+        return ("a", *own) if who not in pooled or is_pooled(factors) else ("b", *who)
+    if factor == "context" and factors["a"] == NONE and is_main(factors):
+        return ("c", *who)
+    if factor == "model" and is_usual(factors) and (factors["variant"] == "standard" or is_pooled(factors)):
+        models = factors["a"], factors["b"]
+        return ("d", *models) if any(one.startswith(BASELINE) for one in models) else ("d",)
+    return ("e", factor, *who)
+
 
 COMPARED = (*BASES, "model", "run")
 """The factors of which values are compared, in the order of a report."""
@@ -229,3 +305,166 @@ def _instruction(columns: Columns, a: Key, b: Key) -> str:
     if one == other and (one is not None or a.context == b.context):
         return ""
     return INSTRUCTION_UNKNOWN if None in (one, other) else INSTRUCTION
+
+
+FEW = 10
+"""Questions of a value that is looked at, at least."""
+
+EQUAL = "equal changes"
+TESTED = "Rao-Scott test of equality"
+
+
+def field_rows(block: Block, part: FieldTests) -> Iterator[Numbered]:
+    """For each model on each set and each field a row with the test that all its values of FEW questions or more have
+    one mean change from standard to dynamic, and a row for each of these values."""
+    conditions = conditions_of(block)
+    for sides in _main(find_sides(list(conditions))):
+        pair = Pair.of(block, *(conditions[key] for key in sides[1:]))
+        front = {name: value for name, value in sides.factors().items() if name in ("run", "model", "set")}
+        for name in block.columns.question_fields:
+            yield from _rows(pair, front, name)
+
+
+def _main(every: list[Sides]) -> list[Sides]:
+    """The change of each model on each set, over all chains or over the one that there is."""
+    found = dict[tuple[str, ...], Sides]()
+    for sides in every:
+        who = (sides.a.run, sides.b.run, sides.a.model, sides.a.set)
+        if is_change(sides.factors()) and (who not in found or sides.b.chain == POOLED):
+            found[who] = sides
+    return list(found.values())
+
+
+def _rows(pair: Pair, front: dict[str, str], name: str) -> Iterator[Numbered]:
+    field = pair.block.columns.parent_field(name)
+    codes, block = field.codes[pair.a.parents], pair.block._replace(front=front)
+    counts = {value: int((codes == code).sum()) for code, value in enumerate(field.values) if value != NOT_GIVEN}
+    large = [value for value in reading_order(name, counts) if counts[value] >= FEW]
+    inside: NDArray[np.bool_] = np.isin(codes, [field.values.index(value) for value in large])
+    if len(large) < 2:
+        return
+    change, weights = pair.b.values - pair.a.values, pair.weights
+    waits = pair.a.waits or pair.b.waits
+    labels = block.columns.clusters[pair.a.parents[inside]]
+    p = None if waits else equality(change[inside], codes[inside], weights[inside], labels)
+    more = {"n": int(inside.sum()), "left_out": int((~inside).sum()), "unit": "points", "scale": pair.scale}
+    untold = UNTESTED if waits else TOO_FEW_GROUP if p is None else ""
+    told = {"p": p and p_digits(p), "method": TESTED, "note": untold}
+    yield block.row(("field",), (name,), EQUAL, None, **more, **told), None
+    for value in large:
+        own = codes == field.values.index(value)
+        mean = round(float(np.average(change[own], weights=weights[own])), 6) + 0.0
+        more = {"n": counts[value], "unit": "points", "scale": pair.scale}
+        yield block.row(("field", "value"), (name, value), "difference", mean, **more), None
+
+
+TO_WRONG, TO_RIGHT = "right to wrong", "wrong to right"
+LONGEST_QUESTION, LONGEST_ANSWER = 40, 24
+"""Characters that are shown."""
+
+NOTHING = "nothing"
+
+
+class _Flip(NamedTuple):
+    """A question that a chain turned: its index, both mean scores, and the records of both sides."""
+
+    sides: Sides
+    parent: int
+    scores: tuple[float, float]
+    records: tuple[Ints, Ints]
+
+
+class FlipWatcher(RowWatcher):
+    """Which sample each record is of, and what was read in its reply."""
+
+    def __init__(self, part: Flips, runs: Mapping[str, RunFolder]) -> None:
+        self._samples, self._sample = dict[tuple[str, str], int](), array("i")
+        self._answers, self._read = dict[str, int](), array("i")
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Note the record."""
+        self._sample.append(self._samples.setdefault((run, record.digest), len(self._samples)))
+        read = NOTHING if record.score is None or record.score.extracted is None else _spelt(record.score.extracted)
+        self._read.append(self._answers.setdefault(_line(read, LONGEST_ANSWER), len(self._answers)))
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """Two rows of each question and chain: the mean score of the standard question, and of its variants, of which
+        `n` were answered. Of a chain losses stand first."""
+        found = list(_flips(block))
+        digests, samples = [*self._samples], dict[int, Sample]()
+        wanted = {int(self._sample[place]) for flip in found for side in flip.records for place in side.tolist()}
+        for name, run in block.columns.runs.items():
+            with Reader(run.records_folder) as reader:
+                for place in (place for place in wanted if digests[place][0] == name):
+                    if stored := reader.get(SAMPLE, digests[place][1]):
+                        samples[place] = from_json(stored, Sample)
+        for flip in found:
+            yield from self._rows(block, flip, samples)
+
+    def notes(self, rows: Sequence[Row]) -> Sequence[str]:
+        """How many there are of each kind."""
+        ways = Counter(row.factors["direction"] for row in rows if row.quantity == "a score")
+        return [", ".join(f"{number} {way}" for way, number in ways.items()) or "no question was turned"]
+
+    def _rows(self, block: Block, flip: _Flip, samples: dict[int, Sample]) -> Iterator[Numbered]:
+        columns, answers = block.columns, [*self._answers]
+        known = [[samples.get(self._sample[place]) for place in side.tolist()] for side in flip.records]
+        expected = [", ".join(dict.fromkeys(_expected(one) for one in side if one)) for side in known]
+        read = [
+            ", ".join(dict.fromkeys(answers[self._read[place]] for place in side.tolist())) for side in flip.records
+        ]
+        scores = columns.worth["score"][0][flip.records[1]]
+        lost = flip.scores[0] > flip.scores[1]
+        turned = int((scores < EVEN).sum() if lost else (scores > EVEN).sum())
+        told = {
+            "direction": TO_WRONG if lost else TO_RIGHT,
+            "question": columns.names[flip.parent],
+            "variants": f"{turned} of {len(scores)} {'wrong' if lost else 'right'}",
+            "expected": f" {ARROW} ".join(dict.fromkeys(expected)),
+            "read": f" {ARROW} ".join(read),
+            "asked": next((_line(one.question, LONGEST_QUESTION) for one in known[0] if one), ""),
+        }
+        here = block._replace(front={**flip.sides.factors(), **told})
+        for quantity, score, records in zip(("a score", "b score"), flip.scores, flip.records, strict=True):
+            yield here.row((), (), quantity, round(score, 6), n=len(records)), None
+
+
+def _flips(block: Block) -> Iterator[_Flip]:
+    """The flips of each chain, from standard to dynamic."""
+    conditions, columns = conditions_of(block), block.columns
+    answered = ~(columns.flags["failed"] | columns.flags["unscored"])
+    for sides in find_sides(list(conditions)):
+        if sides.factor != "variant" or sides.b.chain == POOLED:
+            continue
+        records = [conditions[key][answered[conditions[key]]] for key in sides[1:]]
+        a, b = (block.cell(side) for side in records)
+        shared, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
+        before, after = a.values[in_a], b.values[in_b]
+        places = np.flatnonzero((before - EVEN) * (after - EVEN) < 0).tolist()
+        for place in sorted(
+            places, key=lambda place: (before[place] < after[place], columns.names[int(shared[place])])
+        ):
+            own = [side[columns.parents[side] == shared[place]] for side in records]
+            scores = float(before[place]), float(after[place])
+            yield _Flip(sides, int(shared[place]), scores, (own[0], own[1]))
+
+
+def _expected(sample: Sample) -> str:
+    """The right answer, with the text of the option that it is."""
+    right = sample.answer if isinstance(sample.answer, tuple) else ()
+    meant = "; ".join(option.text for option in sample.options if option.label in right and option.text)
+    spelt = _line(_spelt(sample.answer), LONGEST_ANSWER)
+    return f"{spelt} ({_line(meant, LONGEST_ANSWER)})" if meant else spelt
+
+
+def _spelt(value: Json | Answer, between: str = ", ") -> str:
+    """What was read or is right: labels and blanks with commas between, spellings of one blank with `or`."""
+    if isinstance(value, list | tuple):
+        return between.join(_spelt(part, " or ") for part in value)
+    return value if isinstance(value, str) else canonical(value).decode()
+
+
+def _line(text: str, most: int) -> str:
+    """A text on one line, of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,27 +1,357 @@
-"""What tables go by: a record's value of each factor, and the order of values."""
+"""What tells answers apart: conditions, contexts, fields; their order, and what they are called for people."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from math import nan
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from mmdyn.errors import InputError, unreadable
+from mmdyn.context import ALL, ELABORATE, HINT, NONE, PICTURES, SOURCES, Context
+from mmdyn.data import SampleSet, read_set_manifest
+from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
 from mmdyn.plugins import ALIASES, resolve
-from mmdyn.record import Record
-from mmdyn.sample import CHOICE_TYPES, Sample
+from mmdyn.record import ContextInfo, Record
+from mmdyn.sample import CHOICE_TYPES, Sample, from_json
 from mmdyn.stats import Floats, Ints
-from mmdyn.tables.breakdown import reading_order
-from mmdyn.tables.contexts import BASES, place_of
-from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.work import RunFolder
+from mmdyn.work import SAMPLE, Reader, RunFolder
+
+ZERO = "0"
+"""The shots of conditions without examples."""
+
+POOLED = "all"
+"""The chain's name of a dynamic condition over all its chains."""
+
+NOT_GIVEN = "(not given)"
+"""The value of whoever has none."""
+
+FACTORS = ("variant", "chain", "context", "style", "shots")
+"""What tells conditions of one model on one set apart."""
+
+
+class Key(Struct, frozen=True):
+    """A condition of one model on one set in one run.
+
+    `run` is empty where a report is of one run; `chain` is empty for the standard variant, and POOLED over all chains.
+    """
+
+    run: str
+    model: str
+    set: str
+    variant: str
+    chain: str
+    context: str
+    style: str
+    shots: str = ZERO
+
+    @classmethod
+    def of(cls, run: str, record: Record) -> Key:
+        """The condition that a record of the run of this name belongs to."""
+        asked = record.condition
+        factors = (asked.variant, asked.chain, asked.context, asked.style, asked.shot_name)
+        return cls(run, record.model, record.set, *factors)
+
+    @property
+    def pool(self) -> Key | None:
+        """The condition over all chains that a dynamic condition is part of."""
+        return replace(self, chain=POOLED) if self.variant == "dynamic" else None
+
+    def members(self, keys: Iterable[Key]) -> list[Key]:
+        """The conditions that were asked behind this one: its chains for one over all chains, else itself."""
+        pooled = self.chain == POOLED
+        return [key for key in keys if key.chain != POOLED and key.pool == self] if pooled else [self]
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What tells conditions of one model on one set apart, by name; shots where there are any."""
+        found = {name: str(getattr(self, name)) or NOT_GIVEN for name in FACTORS}
+        return {name: value for name, value in found.items() if (name, value) != ("shots", ZERO)}
+
+    @property
+    def place(self) -> dict[str, str]:
+        """What a row about the condition begins with: the run where there are several, the model, the set, and
+        `factors`."""
+        run = {"run": self.run} if self.run else {}
+        return {**run, "model": self.model, "set": self.set, **self.factors}
+
+
+def cluster_of(set: str, parent: str, group: str | None) -> tuple[str, str, str]:
+    """What a sample or variant hangs together with: its group, or where it has none all that is of its parent."""
+    return (set, "parent", parent) if group is None else (set, "group", group)
+
+
+def sample_of(record: Record, run: RunFolder, reader: Reader) -> Sample:
+    """The sample that was asked. Raises InputError where it is not in the run's store."""
+    stored = reader.get(SAMPLE, record.digest)
+    if stored is None:
+        problem = f"the sample {record.sample} is not in the store: run the same `mmdyn eval` once more"
+        raise InputError(run.folder, None, problem)
+    return from_json(stored, Sample)
+
+
+BASES = {"variant": "standard", "context": NONE, "style": "direct", "shots": ZERO}
+"""What the other levels of a factor are compared with; some contexts, and shots, are compared with each other, too.
+Models and runs are compared each with each."""
+
+LEAK, RETRIEVAL, COUNT = "answer_leak", "retrieval", "knowledge_count"
+NAMES = (LEAK, RETRIEVAL, COUNT)
+MEANINGS = {
+    LEAK: "whether what lies beside the question holds its answer word for word",
+    RETRIEVAL: "of the question's own points all (hit), some (part) or none (miss) were looked up",
+    COUNT: "how many points lie beside the question",
+}
+
+NO, YES, IN_PART, VARIES = "no", "yes", "in part", "varies"
+LEAKING = (YES, IN_PART)
+ORDER = {
+    **{LEAK: (NO, IN_PART, YES), RETRIEVAL: ("hit", "part", "miss", VARIES)},
+    **{"difficulty": ("easy", "medium", "hard"), "grade": ("primary", "middle", "high")},
+    "changed": ("nothing", "image", "text", "both"),
+}
+"""In what order values that are no numbers are listed."""
+
+
+@cache
+def known_context(name: str) -> Context | None:
+    """A context by its name; None for one that this version does not know, such as one of a foreign run."""
+    try:
+        return Context.parse(name)
+    except UserError:
+        return None
+
+
+def lays_knowledge(name: str) -> bool:
+    """Whether points or hints may lie beside a question."""
+    context = known_context(name)
+    return context is None or context.family != NONE
+
+
+def place_of(name: str) -> tuple[int, int, int, int]:
+    """What stands first: contexts without pictures, with captions, with pictures. Of each: nothing beside the question;
+    points from a source, from what should help least on; hints, all of them last. What is not known is last."""
+    context = known_context(name)
+    if context is None:
+        return len(PICTURES), 0, 0, 0
+    pictures = PICTURES.index(context.pictures)
+    if context.source is None:
+        return pictures, {NONE: 0, HINT: 2}[context.family], context.hint == ALL, 0
+    return pictures, 1, SOURCES.index(context.source), ELABORATE.index(context.elaborate)
+
+
+def are_compared(a: str, b: str) -> bool:
+    """Whether b is compared with a, which stands before it: everything with none; and where one thing differs: what
+    becomes of the pictures; or, with the pictures alike, everything with nothing beside it, each hint with all of them,
+    and knowledge points by their source or by the elaboration."""
+    if NONE in (a, b):
+        return True
+    one, other = known_context(a), known_context(b)
+    if one is None or other is None:
+        return False
+    if one.pictures != other.pictures:
+        return replace(one, pictures=other.pictures) == other
+    if one.family != other.family:
+        return one.family == NONE
+    if one.family == HINT:
+        return other.hint == ALL != one.hint
+    return (one.source != other.source) != (one.elaborate != other.elaborate)
+
+
+def beside_value(context: str, beside: ContextInfo, name: str) -> str:
+    """What lay beside a question in a context, by one of NAMES."""
+    known = known_context(context)
+    if name == LEAK:
+        return YES if beside.leaks else NO
+    if name == COUNT:
+        return NOT_GIVEN if known and not known.source else str(len(beside.points))
+    if not (known and known.source == "retrieved" and beside.own):
+        return NOT_GIVEN  # Own points that were laid there were not found; with mixed points they always lie there.
+    return "hit" if beside.hits >= beside.own else "part" if beside.hits else "miss"
+
+
+FRONT = ("run", "model", "set")
+ARROW = "\N{RIGHTWARDS ARROW}"
+
+
+def condition_name(factors: Mapping[str, str]) -> str:
+    """A condition by its factors, such as `dynamic pad, kprag`: of context, style and shots what is not as usual."""
+    chain = factors.get("chain", NOT_GIVEN)
+    variant = " ".join([factors["variant"], *[chain] * (chain != NOT_GIVEN)])
+    return ", ".join([variant, *_unusual(factors, "context", "style", "shots")])
+
+
+def contrast_name(factors: Mapping[str, str]) -> str:
+    """A contrast by its factors, such as `standard \N{RIGHTWARDS ARROW} dynamic pad`, or `none \N{RIGHTWARDS ARROW}
+    kprag (dynamic pad)`: what both sides share stands in brackets where it is not as usual."""
+    factor, a, b = (factors[name] for name in ("factor", "a", "b"))
+    if factor == "variant":
+        held = _unusual(factors, "context", "style", "shots")
+        return f"{a} {ARROW} {b} {factors['chain']}" + f" ({', '.join(held)})" * bool(held)
+    a = f"shots {a}" if factor == "shots" else a
+    shared = condition_name({"variant": "standard", **factors})
+    return f"{a} {ARROW} {b}" + f" ({shared})" * (shared != "standard")
+
+
+def chain_name(factors: Mapping[str, str]) -> str:
+    """The chain of a contrast from standard to dynamic, with what is not as usual, such as `pad, kprag`."""
+    return ", ".join([factors["chain"], *_unusual(factors, "context", "style", "shots")])
+
+
+def is_usual(factors: Mapping[str, str]) -> bool:
+    """Whether all that both sides of a contrast share is as usual, whatever the variant and its chain."""
+    held = [name for name in BASES if name not in ("variant", factors["factor"])]
+    return all(factors.get(name, BASES[name]) == BASES[name] for name in held)
+
+
+def is_main(factors: Mapping[str, str]) -> bool:
+    """Whether a contrast answers a main question: all else is as usual, of standard questions or between them and
+    variants."""
+    return is_usual(factors) and (factors["factor"] == "variant" or factors["variant"] == BASES["variant"])
+
+
+def is_change(factors: Mapping[str, str]) -> bool:
+    """Whether a contrast is a change from standard to dynamic where all else is as usual."""
+    return factors["factor"] == "variant" and is_usual(factors)
+
+
+def is_pooled(factors: Mapping[str, str]) -> bool:
+    """Whether a row is over all chains."""
+    return factors.get("chain") == POOLED
+
+
+def who_of(factors: Mapping[str, str]) -> tuple[str, ...]:
+    """The run, the model and the set, empty where there is none."""
+    return tuple(factors.get(name, "") for name in FRONT)
+
+
+def front_of(factors: Mapping[str, str]) -> str:
+    """The run where there are several, the model and the set, for people."""
+    model, set = factors.get("model", ""), factors.get("set", "")
+    who = f"{model} on {set}" if model else set
+    return ", ".join(filter(None, (who, factors.get("run", ""))))
+
+
+def _unusual(factors: Mapping[str, str], *names: str) -> list[str]:
+    found = {name: factors.get(name, BASES[name]) for name in names}
+    return [f"shots {value}" if name == "shots" else value for name, value in found.items() if value != BASES[name]]
+
+
+REASONS = {"unchanged": "not_applicable"} | {name: name for name in ("not_applicable", "rejected", "doubtful")}
+"""What rows call the reasons that a set's dropped.jsonl has. All other variants that are lacking failed."""
+
+
+def dropped_variants(
+    runs: Mapping[str, RunFolder], keys: Sequence[Key], parents: Iterable[tuple[str, str]]
+) -> dict[tuple[str, int], Ints]:
+    """By reason and condition (its index) how many variants of each parent were not made. Sets that do not lie where
+    they were tell nothing."""
+    places = {parent: place for place, parent in enumerate(parents)}
+    found = dict[tuple[str, int], Ints]()
+    asked = dict[tuple[str, str, str], list[int]]()
+    for place, key in enumerate(keys):
+        asked.setdefault((key.run, key.set, key.chain), []).append(place)
+    for name, run in runs.items():
+        for entry in (entry for entry in run.config.sets if entry.name != entry.root):
+            for one in _dropped(run, entry.folder, entry.digest):
+                parent, reason = places.get((entry.root, one[0])), REASONS.get(one[2])
+                if parent is None or reason is None:
+                    continue
+                for place in asked.get((name, entry.root, one[1]), ()):
+                    counts = found.setdefault((reason, place), np.zeros(len(places), np.int64))
+                    counts[parent] += 1
+    return found
+
+
+def _dropped(run: RunFolder, folder: str, digest: str) -> list[tuple[str, str, str]]:
+    """The parent, the chain and the status of each variant of a set that was not kept."""
+    try:
+        manifest = read_set_manifest(run.folder / folder)
+        if manifest is None or manifest.digest != digest:
+            return []
+        return [(one.parent, one.chain, one.status) for one in SampleSet(run.folder / folder).dropped()]
+    except UserError:  # what is wrong with the set spoils no report
+        return []
+
+
+ALWAYS = ("task_type", "language")
+"""What every record can be broken down by, beside its fields."""
+
+T = TypeVar("T")
+
+
+class Breakdown:
+    """The values of some names for each record that it is shown. `check` tells whether any record knew them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(dict.fromkeys(names))
+        self._known = {"set", *FACTORS, *ALWAYS}
+
+    def of(self, record: Record) -> tuple[str, ...]:
+        """A record's values, in the names' order."""
+        self._known.update(known_names(record))
+        return tuple(value_of(record, name) for name in self.names)
+
+    def check(self) -> None:
+        """Raise UserError for a name that no record has."""
+        check_names(self.names, self._known)
+
+
+def known_names(record: Record) -> tuple[str, ...]:
+    """What a record can be broken down by, beside what all can."""
+    return (*record.fields, *(NAMES if record.beside else ()))
+
+
+def check_names(names: Iterable[str], known: Collection[str], more: str = "") -> None:
+    """Raise UserError for a name that is not known; `more` says what else there could be."""
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(sorted(known))}{more}")
+
+
+def value_of(record: Record, name: str) -> str:
+    """What a record has under a name: what lay beside it, a part of its condition, or as `field_of` has it."""
+    if name == "set":
+        return record.set
+    if name in NAMES and record.beside:
+        return beside_value(record.condition.context, record.beside, name)
+    return (getattr(Key.of("", record), name) or NOT_GIVEN) if name in FACTORS else field_of(record, name)
+
+
+def field_of(record: Record, name: str) -> str:
+    """What a record has under a name: its parent's task type, its language, or a field; NOT_GIVEN where it has none."""
+    if name == "task_type":
+        return record.parent_type
+    return record.language if name == "language" else str(record.fields.get(name, NOT_GIVEN))
+
+
+def break_down(names: Sequence[str], items: Iterable[tuple[T, Sequence[str]]]) -> dict[str, dict[str, list[T]]]:
+    """Items, each with its values of the names, by name and value; the values in reading order."""
+    cells: dict[str, dict[str, list[T]]] = {name: {} for name in names}
+    for item, values in items:
+        for name, value in zip(names, values, strict=True):
+            cells[name].setdefault(value, []).append(item)
+    return {name: {value: found[value] for value in reading_order(name, found)} for name, found in cells.items()}
+
+
+def reading_order(name: str, values: Iterable[str]) -> list[str]:
+    """The values of a name in order: numbers by size, then words that have an order of their own, then all others."""
+    words = ORDER.get(name, ())
+
+    def order(value: str) -> tuple[bool, float, int, str]:
+        number = re.fullmatch(r"-?\d{1,300}(\.\d+)?", value)
+        rank = words.index(value) if value in words else len(words)
+        return number is None, float(number[0]) if number else 0.0, rank, value
+
+    return sorted(values, key=order)
+
 
 MAX_VALUES = 1000
 """Values of a factor, at most."""

@@ -15,10 +15,9 @@ from rich.console import Console
 
 from mmdyn.frame import Frame
 from mmdyn.html import Html, html_table, markup
-from mmdyn.tables.grid import BEST, UNITS, Grid, Word, grid_of
-from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.blocks import Row, TablePart
+from mmdyn.tables.grid import BEST, UNITS, Grid, Word, clean, grid_of, open_console
 from mmdyn.tables.run_state import RunState
-from mmdyn.tables.terminal import clean, open_console
 
 
 class Tables(Protocol):

@@ -16,14 +16,10 @@ from mmdyn.record import Record
 from mmdyn.sample import Answer, Option
 from mmdyn.stats import Ints, equality, mean_score, uniformity, within
 from mmdyn.table import AnswerKeys, Position
-from mmdyn.tables.blocks import Block, Numbered, RowWatcher
-from mmdyn.tables.breakdown import reading_order
+from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, RowWatcher, TablePart, p_digits, rows_of
 from mmdyn.tables.columns import FEW, Columns
-from mmdyn.tables.contexts import BASES
-from mmdyn.tables.families import BASELINE
-from mmdyn.tables.keys import Key
-from mmdyn.tables.labels import FRONT, front_of, is_usual, who_of
-from mmdyn.tables.rows import TOTAL, Row, TablePart, p_digits, rows_of
+from mmdyn.tables.contrasts import BASELINE
+from mmdyn.tables.factors import BASES, FRONT, Key, front_of, is_usual, reading_order, who_of
 from mmdyn.text import refers_to_all
 from mmdyn.work import SAMPLE, Reader, RunFolder
 

@@ -1,4 +1,7 @@
-"""What the rules, each judge and both together make of a run's answers, and what the judges took and were spared.
+"""What judges make of a run: their scores beside the rules', scores corrected for their errors, and the judges of
+variants.
+
+What the rules, each judge and both together make of a run's answers, and what the judges took and were spared.
 
 Source of the checklist score: AcadReason, section 3.4 (R_j: items that are met over items, over all questions).
 """
@@ -15,16 +18,29 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from mmdyn.data import SampleSet, SetManifest, read_set_manifest
+from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Judgement, Record, Score
-from mmdyn.stats import Floats, Ints, weighted_kappa
-from mmdyn.table import Judged
-from mmdyn.tables.blocks import Block, Numbered, RowWatcher
-from mmdyn.tables.columns import Cell
-from mmdyn.tables.keys import POOLED, Key
-from mmdyn.tables.rows import Row
+from mmdyn.sample import Sample
+from mmdyn.stats import Estimate, Floats, Ints, prediction_powered, rogan_gladen, tuned_power, weighted_kappa
+from mmdyn.table import Corrected, Judged, MeaningJudges
+from mmdyn.tables.blocks import Block, Numbered, Row, RowWatcher
+from mmdyn.tables.columns import Cell, Columns, record_weights
+from mmdyn.tables.factors import POOLED, Key
+from mmdyn.tables.measurements import Calibration, Grading, Marks, judge_id, load_calibrations, load_gradings, named
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, Spending
 from mmdyn.tables.scores import conditions_of
-from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
+from mmdyn.work import (
+    Evaluator,
+    JudgeEntry,
+    Reader,
+    RunFolder,
+    Scoring,
+    SetEntry,
+    judged_kind,
+    score_kind,
+    unjudged_kind,
+)
 
 NO_SCORE = "no answer has such a score"
 BETWEEN = "answers without a verdict as 0 and as 1"
@@ -225,3 +241,238 @@ def _failed(reader: Reader, entry: JudgeEntry) -> dict[str, list[Judgement]]:
     for key, value in reader.items(unjudged_kind(entry.id)):
         found.setdefault(key.partition(":")[0], []).append(msgspec.json.decode(value, type=Judgement))
     return found
+
+
+UNCALIBRATED = (
+    "the judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and run "
+    "`mmdyn judge --calibrate LABELLED` with the --judge and --votes that the set was made with"
+)
+RULES_MEASURED = (
+    "no model judged the variants, and rules are a sieve: on 240 exam pairs that it was not made on, the embedded judge"
+    " caught 80 % of the changed questions and kept 84 % of the unchanged ones; `mmdyn perturb --judge MODEL`, or"
+    " nli:MODEL, asks a model"
+)
+"""What is known of the judge `embedded` wherever it is used; a calibration on one's own pairs says more."""
+
+UNJUDGED = "nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same"
+METHOD = "Agresti-Coull over questions"
+"""How the intervals of a calibration's shares are made."""
+NOT_THERE = "the set that was asked does not lie in {folder} any more, so nothing is known of its judge"
+NOT_WRITTEN = (
+    "a set that {command} made does not say which judge that was: calibrations are known for sets of `mmdyn perturb`"
+)
+NO_VARIANT = "no variant came out"
+
+
+def by_rules_alone(dynamic: SampleSet) -> bool:
+    """Whether a dynamic set's variants were judged, if at all, by the judge that comes with the package."""
+    label = _label(dynamic)
+    return not label or _is_by_rules(label)
+
+
+def judge_rows(block: Block, part: MeaningJudges) -> Iterator[Numbered]:
+    """What became of the variants of each dynamic set, and how well its judge rejects changed questions on each file of
+    labelled pairs. Sets are looked for in their folders, calibrations in this user's cache.
+
+    redrawn: attempts that the judge refused and another one followed. Calibrations are never pooled, as a pair may
+    stand in several files; n counts the pairs of a share, and on `failed` ones the judge gave no verdict.
+    """
+    for name, run in block.columns.runs.items():
+        for entry in run.config.sets:
+            here = block._replace(front=({"run": name} if name else {}) | {"set": entry.name})
+            yield from ((row, None) for row in _rows(here, run, entry))
+
+
+def _rows(block: Block, run: RunFolder, entry: SetEntry) -> Iterator[Row]:
+    """The rows of a dynamic set, none for another. What is wrong with the set spoils no report: it is noted."""
+    folder, note = run.set_folder(entry), ""
+    try:
+        manifest = read_set_manifest(folder)
+        if manifest is not None and manifest.digest == entry.digest:
+            yield from _judged(block, manifest, SampleSet(folder)) if manifest.parent else ()
+        elif entry.name != entry.root:
+            note = NOT_THERE.format(folder=entry.folder)
+    except UserError as error:
+        note = str(error)
+    if note:
+        yield block.row((), (), "kept", None, unit="count", note=note)
+
+
+def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator[Row]:
+    label, identity = _label(dynamic), manifest.made.get("judge")
+    who, note, found = label, NO_VARIANT, tuple[Calibration, ...]()
+    if identity is None:
+        command = f"`{manifest.made.get('command') or 'another program'}`"
+        note = NOT_WRITTEN.format(command=command) if label else UNJUDGED
+    elif label:
+        who = f"{label} {judge_id(identity)}"
+        try:
+            found = load_calibrations(identity)
+            note = "" if found else UNCALIBRATED
+        except UserError as error:
+            note = str(error)
+    rules = RULES_MEASURED if _is_by_rules(label) else ""
+    here = block._replace(front=block.front | ({"judge": who} if who else {}))
+    for outcome in ("kept", "rejected", "doubtful", "redrawn", "unjudged"):
+        said = "; ".join(filter(None, (note, rules))) if outcome == "kept" else ""
+        yield here.row((), (), outcome, manifest.counts.get(outcome, 0), unit="count", note=said)
+    for one in found:
+        shares = {"recall": one.recall, "precision": one.precision, "specificity": one.specificity}
+        for name, share in shares.items():
+            if share:
+                more = {"n": share.n, "failed": one.failed, "method": METHOD}
+                yield here.share_row(("calibration",), (named(one),), name, share, **more)
+
+
+def _is_by_rules(label: str) -> bool:
+    return label.partition(":")[0] == "embedded"
+
+
+def _label(dynamic: SampleSet) -> str:
+    """What verdicts name the judge by. One judge judged all, so the first variant tells; a dropped one where none was
+    kept."""
+    for sample in dynamic:
+        return _by(sample)
+    return next(filter(None, (_by(dropped.sample) for dropped in dynamic.dropped())), "")
+
+
+def _by(sample: Sample | None) -> str:
+    return sample.variant.verdict.by if sample and sample.variant else ""
+
+
+METHODS = ("rogan-gladen", "ppi++")
+FEW = "fewer than two marked answers that do not belong together"
+UNKNOWN = (
+    "{scorer} was never calibrated here, so that its errors are not known: run `mmdyn grade LABELLED --calibrate"
+    " --policy {policy}{judge}` on answers that people marked, or mark answers of this run and give --correct ppi++"
+    " --labels FILE"
+)
+UNMEASURED = (
+    "{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark answers of"
+    " this run and give --correct ppi++ --labels FILE"
+)
+GRADED = (
+    "{run} has scores between 0 and 1 ({value:g} of {sample}), and Rogan-Gladen is for right and wrong alone: "
+    "give --correct ppi++ --labels FILE"
+)
+USELESS = "sensitivity {se:.3f} and specificity {sp:.3f} on {file} tell right from wrong no better than chance"
+ONE_SIDED = "people call all answers of {file} right, or none, so that it has no sensitivity or no specificity"
+
+
+class CorrectedWatcher(RowWatcher):
+    """The calibrations of each run's scorer, or people's mark of each answer.
+
+    Raises UserError where there is no way to correct the scores, InputError for a bad file of marks.
+    """
+
+    def __init__(self, part: Corrected, runs: Mapping[str, RunFolder]) -> None:
+        self._method, powered = part.method, part.method == "ppi++"
+        if part.method not in METHODS:
+            hint = did_you_mean(part.method, METHODS)
+            raise UserError(f"there is no correction {part.method!r}{hint}: use {', '.join(METHODS)}")
+        if powered and (not part.labels or len(runs) != 1):
+            raise UserError("ppi++ corrects one run by marks of its own answers: give one RUN and --labels FILE")
+        if not powered and part.labels:
+            raise UserError("labels go with ppi++: Rogan-Gladen takes what `mmdyn grade --calibrate` measured")
+        self._marks, self._marked = Marks(part.labels) if powered else None, array("d")
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Take the mark of the answer."""
+        mark = self._marks.of(record) if self._marks else None
+        self._marked.append(nan if mark is None else mark)
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The score of each condition, and the score corrected by each calibration or by the condition's own marks.
+
+        Raises UserError for a graded score where right and wrong ones are needed, InputError for a mark of no answer.
+        """
+        if self._marks:
+            self._marks.check()
+        gradings, told = dict[str, list[Grading]](), dict[tuple[str, str], Grading]()
+        for key, records in conditions_of(block).items():
+            evaluator = block.columns.runs[key.run].config.evaluator(key.set)
+            scorer = evaluator.scorer
+            here = block._replace(front=key.place | {"scorer": scorer, "correction": self._method})
+            if not len(here.cell(records).values):
+                continue
+            if self._marks:
+                yield from self._by_marks(here, records)
+                continue
+            _check_binary(block.columns, key.run, records)
+            if scorer not in gradings:
+                gradings[scorer] = _usable(evaluator)
+            for grading in gradings[scorer]:
+                yield from _by_calibration(here, records, grading)
+                told[scorer, named(grading)] = grading
+        for (scorer, name), grading in told.items():
+            here = block._replace(front={"scorer": scorer, "correction": self._method, "calibration": name})
+            for quantity, share in (("sensitivity", grading.sensitivity), ("specificity", grading.specificity)):
+                if share:
+                    yield here.share_row((), (), quantity, share, n=share.n), None
+
+    def _by_marks(self, block: Block, records: Ints) -> Iterator[Numbered]:
+        columns, marks = block.columns, np.array(self._marked)[records]
+        scored = ~np.isnan(columns.worth["score"][0][records])
+        kept, marks = records[scored], marks[scored]
+        values, weights = columns.worth["score"][0][kept], record_weights(columns, "score", kept)
+        clusters, marked = columns.clusters[columns.parents[kept]], ~np.isnan(marks)
+        if len(np.unique(clusters[marked])) < 2:
+            yield from _both_rows(block, records, None, int(marked.sum()), FEW)
+            return
+        power = tuned_power(values, weights, marks)
+        found = prediction_powered(values, weights, clusters, marks, power)
+        yield from _both_rows(block, records, found, int(marked.sum()))
+        yield block.row((), (), "power", round(power, 6), unit=""), None
+
+
+def _usable(evaluator: Evaluator) -> list[Grading]:
+    """The calibrations of a scorer. Raises UserError where there is none, or none that tells right from wrong."""
+    scorer = evaluator.scorer
+    gradings = load_gradings(scorer)
+    if not gradings:
+        identities = (judge.identity for judge in evaluator.judges)
+        if any(isinstance(identity, dict) and identity.get("pictures") for identity in identities):
+            raise UserError(UNMEASURED.format(scorer=scorer))
+        judge = " --judge MODEL" * (scorer.count(",") + 1) if "+" in scorer else ""
+        raise UserError(UNKNOWN.format(scorer=scorer, policy=scorer.partition("@")[0], judge=judge))
+    if all(map(_useless, gradings)):
+        raise UserError(f"{scorer} cannot be corrected: {_useless(gradings[0])}; calibrate it on other answers")
+    return list(gradings)
+
+
+def _useless(grading: Grading) -> str:
+    """Why a calibration corrects nothing; empty where it does."""
+    se, sp = grading.sensitivity, grading.specificity
+    if se is None or sp is None:
+        return ONE_SIDED.format(file=named(grading))
+    return USELESS.format(se=se.value, sp=sp.value, file=named(grading)) if se.value + sp.value <= 1 else ""
+
+
+def _by_calibration(block: Block, records: Ints, grading: Grading) -> Iterator[Numbered]:
+    block = block._replace(front=block.front | {"calibration": named(grading)})
+    se, sp, note, found = grading.sensitivity, grading.specificity, _useless(grading), None
+    if se and sp and not note:
+        cell = block.cell(records)
+        found = rogan_gladen(cell.values, cell.weights, block.labels(cell), se, sp)
+    yield from _both_rows(block, records, found, grading.n, note)
+
+
+def _both_rows(block: Block, records: Ints, found: Estimate | None, marks: int, note: str = "") -> Iterator[Numbered]:
+    """The plain score, the corrected one, and how many answers people marked that it was corrected by."""
+    cell = block.cell(records)
+    yield block.mean_row((), (), "score", cell), cell
+    n = len(cell.values)
+    if found is None:
+        yield block.row((), (), "corrected", None, n=n, note=note), None
+    else:
+        yield block.share_row((), (), "corrected", found, n=n, method=found.method), None
+    yield block.row((), (), "marks", marks, unit="count"), None
+
+
+def _check_binary(columns: Columns, run: str, records: Ints) -> None:
+    """Raise UserError for a graded score."""
+    values = columns.worth["score"][0][records]
+    graded = np.flatnonzero(~np.isnan(values) & ~np.isin(values, (0.0, 1.0)))
+    if len(graded):
+        value, parent = values[graded[0]], columns.names[columns.parents[records[graded[0]]]]
+        raise UserError(GRADED.format(run=columns.runs[run].folder, value=value, sample=parent))

@@ -11,10 +11,9 @@ import numpy as np
 
 from mmdyn.stats import Ints, Tries, group_means, mean_score, paired_difference, pass_at_k, tries_agree, worst_at_k
 from mmdyn.table import Noise
-from mmdyn.tables.blocks import Block, Key, Numbered
+from mmdyn.tables.blocks import AS_RULES, TOTAL, UNTESTED, Block, Key, Numbered, Row
 from mmdyn.tables.columns import Cell, split
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.rows import AS_RULES, TOTAL, UNTESTED, Row
 
 SPANNED = ("variant", "chain", "draw", "epoch")
 NO_VARIANT = "no variant was asked"

@@ -24,11 +24,9 @@ from mmdyn.stats import (
     paired_difference_between,
 )
 from mmdyn.table import Paired
-from mmdyn.tables.blocks import Block, Key, Numbered
+from mmdyn.tables.blocks import Block, Key, Numbered, Row, p_digits
 from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
-from mmdyn.tables.factors import PICKED
-from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.tables.rows import Row, p_digits
+from mmdyn.tables.factors import NOT_GIVEN, PICKED
 
 ALPHA = 0.05
 EVEN = 0.5

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mmdyn.errors import UserError
 from mmdyn.record import Reply
 from mmdyn.stats import Floats, PairedDesign
-from mmdyn.tables.keys import cluster_of
+from mmdyn.tables.factors import cluster_of
 from mmdyn.tables.run_state import has_failed
 from mmdyn.work import RunFolder
 

@@ -19,10 +19,9 @@ from mmdyn.keys import Json, canonical
 from mmdyn.record import Record
 from mmdyn.stats import Ints, Tries, majority_at_k, pass_at_k, tries_agree, worst_at_k
 from mmdyn.table import Repeats
-from mmdyn.tables.blocks import Block, Numbered, RowWatcher
+from mmdyn.tables.blocks import AS_RULES, Block, Numbered, Row, RowWatcher
 from mmdyn.tables.columns import Cell, Columns
-from mmdyn.tables.keys import POOLED, Key
-from mmdyn.tables.rows import AS_RULES, Row
+from mmdyn.tables.factors import POOLED, Key
 from mmdyn.tables.scores import conditions_of
 from mmdyn.text import fold
 from mmdyn.work import Reader, RunFolder

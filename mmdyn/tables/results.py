@@ -1,8 +1,11 @@
-"""A report: tables of rows with how far the runs are, as text, data, plots, and as what a notebook shows."""
+"""A report: tables of rows with how far the runs are, in ten lines, as data, plots, and as what a notebook shows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -10,13 +13,255 @@ from msgspec.structs import replace
 
 from mmdyn.frame import Frame, Framed
 from mmdyn.html import markup
-from mmdyn.tables.brief import brief_lines
-from mmdyn.tables.charts import pick_chart, table_charts
-from mmdyn.tables.columns import Columns
-from mmdyn.tables.formats import FORMATS, table_frame
-from mmdyn.tables.plot import Plot, draw_chart
-from mmdyn.tables.rows import Row, TablePart, rows_of
-from mmdyn.tables.run_state import FailedReply, RunState
+from mmdyn.tables.blocks import Row, TablePart, rows_of
+from mmdyn.tables.columns import FORM, Columns
+from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, who_of
+from mmdyn.tables.formats import FORMATS, Tables, table_frame, wrapped
+from mmdyn.tables.grid import clean, digits_of, p_value, percent, points
+from mmdyn.tables.guessing import key_lines, position_lines
+from mmdyn.tables.pairing import RAW, READ
+from mmdyn.tables.plot import Plot, draw_chart, pick_chart, table_charts
+from mmdyn.tables.run_state import FailedReply, RunState, caveats, state_lines
+
+
+class Scored(NamedTuple):
+    """A condition as pages tell it: its score, what guessing earns there, the score corrected for that, and the share
+    that was not read; None where there is no such number."""
+
+    factors: Mapping[str, str]
+    score: Row
+    chance: Row | None
+    corrected: Row | None
+    unread: Row | None
+
+
+class Change(NamedTuple):
+    """A contrast as pages tell it: both sides, b - a, and that of raw scores where it is of corrected ones; a and b are
+    None where no question has both. unread: the shares of the answers that were refused or not read; read: b - a over
+    those that were read on both sides, where any was not."""
+
+    factors: Mapping[str, str]
+    a: Row | None
+    b: Row | None
+    difference: Row
+    raw: Row | None
+    unread: tuple[float, float] = (0.0, 0.0)
+    read: Row | None = None
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it answers a main question: all else is as usual."""
+        return is_main(self.factors)
+
+    @property
+    def value(self) -> float | None:
+        """b - a; None where there is no such number."""
+        return self.difference.value
+
+
+def scores_of(parts: Sequence[TablePart], by: str = "") -> list[Scored]:
+    """The scores of a report, in its order; by a field where one is named."""
+    found = (rows for rows in _together(parts, "scores", by) if "score" in rows)
+    names = ("score", "chance", "corrected", "unread")
+    return [Scored(rows["score"].factors, rows["score"], *(rows.get(name) for name in names[1:])) for rows in found]
+
+
+def changes_of(parts: Sequence[TablePart], by: str = "") -> list[Change]:
+    """The contrasts of a report, in its order; by a field where one is named."""
+    return [_change(rows) for rows in _together(parts, "contrasts", by) if "difference" in rows]
+
+
+def _change(rows: Mapping[str, Row]) -> Change:
+    difference, unread = rows["difference"], [rows.get("unread a"), rows.get("unread b")]
+    shares = tuple((row.value or 0.0) if row else 0.0 for row in unread)
+    sides = rows.get("a"), rows.get("b")
+    return Change(difference.factors, *sides, difference, rows.get(RAW), (shares[0], shares[1]), rows.get(READ))
+
+
+def main_changes(parts: Sequence[TablePart]) -> list[Change]:
+    """The change from standard to dynamic of each model on each set, over all chains or over the one that there is,
+    where all else is as usual."""
+    found = dict[tuple[str, ...], Change]()
+    for change in changes_of(parts):
+        who = who_of(change.factors)
+        if is_change(change.factors) and (who not in found or is_pooled(change.factors)):
+            found[who] = change
+    return list(found.values())
+
+
+def _together(parts: Sequence[TablePart], kind: str, by: str) -> list[dict[str, Row]]:
+    """The rows of a kind of table that have the same factors, by quantity; of the table by a field, or of the whole."""
+    found = dict[tuple[str, ...], dict[str, Row]]()
+    for part in parts:
+        for row in part.rows if part.kind == kind and part.by == by else ():
+            found.setdefault(tuple(row.factors.items()), {})[row.quantity] = row  # type: ignore[arg-type]
+    return list(found.values())
+
+
+LINES = 10
+FEW, WIDE = 30, 0.2
+"""A change tells little where it is of fewer questions, or its interval reaches farther to one side."""
+
+
+def brief_lines(report: Tables) -> list[str]:
+    """Ten lines at most: how far the runs are, scores and change of as many models as fit, the best first, with the
+    chain that takes most where there is room, and what to distrust."""
+    asked, planned = (sum(getattr(run, name) for run in report.runs) for name in ("asked", "planned"))
+    rows = dict[tuple[str, ...], list[Scored]]()
+    for scored in scores_of(report.parts):
+        rows.setdefault(who_of(scored.factors), []).append(scored)
+    best = sorted(rows, key=lambda who: -(rows[who][0].score.value or 0))
+    found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
+    for who in best:
+        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who])]
+        told.append([f"{front_of(rows[who][0].factors)}: {'; '.join(scores)}", *_drops(report, who)])
+    room = LINES - 1 - bool(found)
+    told = told if sum(map(len, told)) <= room else [block[:2] for block in told]
+    shown = sum(end <= room for end in accumulate(map(len, told)))
+    more = f"; the best {shown} of {len(best)} models and sets follow" if len(best) > shown else ""
+    names = ", ".join(run.name for run in report.runs)
+    lines = [f"{names}: {asked} of {planned} answers, {report.failed} failed{more}", *chain(*told[:shown])]
+    room = LINES - len(lines)
+    lines += [f"distrust: {doubt}" for doubt in found[:room]]
+    if len(found) > room:
+        lines[-1] += f" (and {len(found) - room} more: --full has them)"
+    return [clean(line).plain for line in lines]
+
+
+def score_text(row: Row) -> str:
+    """A score with its interval, and between what it lies once a judge has seen the answers that wait."""
+    judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
+    return percent(row.value, row.ci95) + (f" (between {' and '.join(judged)} once judged)" if judged else "")
+
+
+def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
+    """The first condition and that over all chains, or the last where there is none."""
+    pooled = [one for one in rows[1:] if is_pooled(one.factors)]
+    return [rows[0], *(pooled or rows[1:])[-1:]]
+
+
+def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
+    """The main change of a model, and the chain that takes most."""
+    every = [change for change in changes_of(report.parts) if who_of(change.factors) == who]
+    found = [one for one in every if is_change(one.factors) and one.value is not None]
+    if not found:
+        return
+    whole = next((one for one in found if is_pooled(one.factors)), found[0])
+    chains = [one for one in found if not is_pooled(one.factors)]
+    worst = min(chains, key=lambda one: one.value or 0.0, default=whole)
+    yield f"  dynamic - standard {_told(whole)}"
+    if worst is not whole and (worst.value or 0) < 0:
+        yield f"  {worst.factors['chain']} takes most: {_told(worst)}"
+
+
+def _told(change: Change) -> str:
+    row, scale = change.difference, ""
+    if change.raw is not None:
+        scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
+    found = f"{percent(row.value, row.ci95, '+')} points{scale}"
+    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+
+
+def unread_of(change: Change) -> str:
+    """What a sentence about a change says of replies that were not read; empty where all were."""
+    if not any(change.unread):
+        return ""
+    before, after = (f"{percent(share, None)} %" for share in change.unread)
+    told = f"; unread: {before} of the answers before, {after} after"
+    if change.read is None:
+        return told
+    return f"{told}; where both were read {percent(change.read.value, change.read.ci95, '+')} ({change.read.n} pairs)"
+
+
+def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
+    """Of main changes that tell little, within what they lie, those of as many questions together."""
+    ends = dict[int, list[float]]()
+    for row in (change.difference for change in changes):
+        low, high = row.ci95 or (None, None)
+        if row.value is None or low is None or high is None:
+            continue
+        if row.n < FEW or max(row.value - low, high - row.value) > WIDE:
+            ends.setdefault(row.n, []).extend((low, high))
+    for n, found in ends.items():
+        tell = "1 question tells" if n == 1 else f"{n} questions tell"
+        least, most = (round(100 * end) for end in (min(found), max(found)))
+        yield f"standard to dynamic: {tell} little: the change may lie anywhere from {least:+d} to {most:+d} points"
+
+
+def doubts(report: Tables) -> Iterator[str]:
+    """What a reader must know before a number is believed, the worst first."""
+    for state in report.runs:
+        if not state.complete:
+            yield f"{state.name} is not finished or not scored: {state.asked} of {state.planned} asked"
+        yield from caveats(state)
+    if failed := report.failed:
+        refused = f", {count} of them refused by the server" if (count := sum(s.rejected for s in report.runs)) else ""
+        yield f"{failed} answers failed{refused}, and are left out of every number"
+    main = main_changes(report.parts)
+    yield from _few_questions(main)
+    said = "; ".join(change.difference.note for change in main)
+    yield from (line for _, line in position_lines(report.parts) if line not in said)
+    if waiting := sum(state.needs_judge for state in report.runs):
+        yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
+    for change in main:
+        a, b = (change.factors[side] for side in ("a", "b"))
+        yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))
+    weak = sorted({row.factors["chain"] for row in report.rows("strengths") if row.note})
+    if weak:
+        yield f"the variants of {', '.join(weak)} are weak: they hardly differ from their parents"
+    yield from (f"{row.factors['set']}: {row.note}" for row in report.rows("meaningjudges", "kept") if row.note)
+    yield from key_lines(report.parts)
+
+
+def remarks(row: Row) -> list[str]:
+    """What a reader must know of a contrast. The note on the corrected scale says that the form differs."""
+    differs = [what for what in row.differs if what != FORM or row.scale != "corrected"]
+    return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
+
+
+def brief_text(report: Tables) -> str:
+    """The ten lines, broken where the terminal is narrower."""
+    return _lines(brief_lines(report))
+
+
+SHORT = ("scores", "metrics", "contrasts")
+"""The kinds of tables of the short form."""
+
+
+def short_text(report: Tables) -> str:
+    """The ten lines, then scores and other metrics, then the changes from standard to dynamic, one row a model and
+    chain."""
+    left = [part for part in report.parts if part.kind not in SHORT and part.rows]
+    others = sum(not is_change(row.factors) for row in report.rows("contrasts", "difference"))
+    parts = [_short(part) for part in report.parts if part.kind in SHORT]
+    names = [f"{others} other contrast{'s' * (others > 1)}"] * bool(others)
+    names += [re.split("[:;,]", part.title)[0] for part in left]
+    more = [f"--full has the rest: {', '.join(names)}."] * bool(names)
+    return brief_text(report) + "\n" + FORMATS["text"](report.of_parts(parts)) + _lines(more)
+
+
+def full_text(report: Tables) -> str:
+    """The ten lines, how far the runs are and what they took, and every table."""
+    sentences = [line for state in report.runs for line in state_lines(state)]
+    return _lines([*brief_lines(report), "", *sentences]) + "\n" + FORMATS["text"](report)
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in wrapped(lines))
+
+
+def _short(part: TablePart) -> TablePart:
+    """The part with main changes alone, by chain."""
+    if part.kind != "contrasts":
+        return part
+    names = (*FRONT, "chain", part.by)
+    rows = [
+        replace(row, factors={name: value for name, value in row.factors.items() if name in names})
+        for row in part.rows
+        if is_change(row.factors)
+    ]
+    return replace(part, title="Changes from standard to dynamic" + f" by {part.by}" * bool(part.by), rows=rows)
+
 
 SCHEMA = 1
 """Of the JSON form: counted up when what there was means something else, or is gone."""

@@ -1,21 +1,44 @@
-"""The score of every condition, and over all chains: as it is, what guessing earns, and corrected for that."""
+"""The score of every condition, by the scores in force and by other metrics, and the AUC of option probabilities.
+
+AUC: how well the probabilities that a model gave to options tell right ones from wrong ones.
+
+Where options were weighed, a statement is one case: its score is the probability of "true", and it is positive where it
+is true. A choice is a case for each option: the option's probability, positive for the right one.
+"""
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from mmdyn.context import ALL, HINT, NONE, Context
-from mmdyn.stats import Ints
-from mmdyn.table import Scores
-from mmdyn.tables.blocks import Block, Numbered
-from mmdyn.tables.breakdown import reading_order
+from mmdyn.record import Record
+from mmdyn.sample import Sample
+from mmdyn.stats import Ints, roc_auc
+from mmdyn.table import Auc, Metrics, Scores
+from mmdyn.tables.blocks import Block, Numbered, Row, RowWatcher
 from mmdyn.tables.columns import Columns, key_order
-from mmdyn.tables.contexts import IN_PART, LEAK, MEANINGS, NAMES, NO, VARIES, YES, known_context, place_of
-from mmdyn.tables.factors import Field
-from mmdyn.tables.keys import NOT_GIVEN, Key
+from mmdyn.tables.factors import (
+    IN_PART,
+    LEAK,
+    MEANINGS,
+    NAMES,
+    NO,
+    NOT_GIVEN,
+    VARIES,
+    YES,
+    Field,
+    Key,
+    known_context,
+    place_of,
+    reading_order,
+    sample_of,
+)
+from mmdyn.work import Reader, RunFolder
 
 LAID = {
     NONE: "nothing",
@@ -154,3 +177,88 @@ def _meanings(context: Context) -> Iterator[tuple[str, str]]:
         yield (f"{HINT}:{ALL}", LAID[ALL]) if context.hint == ALL else (f"{HINT}:KIND", LAID[HINT])
     elif context.source or context.pictures == "shown":
         yield Context(context.source).name, LAID[context.source or NONE]
+
+
+def beside(runs: Mapping[str, RunFolder]) -> list[str]:
+    """The metrics that stand beside the scores in force of some runs."""
+    scorers = (scorer for run in runs.values() for scorer in run.config.beside or ())
+    return [*dict.fromkeys(scorer.partition("@")[0] for scorer in scorers)]
+
+
+def metric_rows(block: Block, part: Metrics) -> Iterator[Numbered]:
+    """The score in force of each condition, under its policy's name, and that of each metric beside it, over what a
+    metric scored."""
+    columns, metrics = block.columns, beside(block.columns.runs)
+    for key, records in conditions_of(block).items() if metrics else ():
+        policy = columns.runs[key.run].config.evaluator(key.set).active_scores.policy
+        others = [name for name in metrics if name != policy]
+        scored = [~np.isnan(columns.worth[name][0][records]) for name in others]
+        kept = records[np.any(scored, axis=0)] if scored else records[:0]
+        if not len(kept):
+            continue
+        here, left = block._replace(front=key.place), len(records) - len(kept)
+        for name, measured in {policy: "score", **{name: name for name in others}}.items():
+            cell = here._replace(measured=measured).cell(kept)
+            yield here._replace(measured=measured).mean_row((), (), name, cell, left_out=left), cell
+
+
+NOT_WEIGHED = "no options were weighed: ask with `mmdyn eval --style likelihood`"
+ONE_SIDED = "all cases are positive, or none is"
+
+
+class AucWatcher(RowWatcher):
+    """The cases of each condition and task type: the record, the parent, the probability, and 1 for a positive one."""
+
+    def __init__(self, part: Auc, runs: Mapping[str, RunFolder]) -> None:
+        self._runs, self._seen = runs, 0
+        self._cases: dict[tuple[Key, str], array[float]] = {}
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Take the cases of an answer.
+
+        Raises InputError where its sample is not in the run's store.
+        """
+        if record.reply.logprobs and record.reply.finish_reason == "likelihood":
+            cases = self._cases.setdefault((key, record.task_type), array("d"))
+            sample = sample_of(record, self._runs[run], reader)
+            for score, positive in _cases(sample, _probabilities(record)):
+                cases.extend((self._seen, parent, score, positive))
+        self._seen += 1
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The rows of each condition and task type in which options were weighed; of n parents."""
+        order = key_order(self._runs)
+        for key, task_type in sorted(self._cases, key=lambda each: (order(each[0]), each[1])):
+            records, parents, scores, positive = np.array(self._cases[key, task_type]).reshape(-1, 4).T
+            kept = np.isin(records, block.records)
+            if not kept.any():
+                continue
+            parents, scores, positive = parents[kept].astype(np.int64), scores[kept], positive[kept].astype(np.int64)
+            here = block._replace(front=key.place | {"task_type": task_type})
+            n = len(np.unique(parents))
+            if np.ptp(positive):
+                found = roc_auc(scores, positive, block.columns.clusters[parents])
+                yield here.share_row((), (), "auc", found, n=n, method=found.method), None
+            else:
+                yield here.row((), (), "auc", None, n=n, note=ONE_SIDED), None
+            for name, count in (("cases", len(scores)), ("positive", int(positive.sum()))):
+                yield here.row((), (), name, count, unit="count"), None
+
+    def notes(self, rows: Sequence[Row]) -> Iterable[str]:
+        """Why there is no row."""
+        return () if rows else (NOT_WEIGHED,)
+
+
+def _cases(sample: Sample, probabilities: Sequence[float]) -> Iterator[tuple[float, bool]]:
+    if isinstance(sample.answer, bool):
+        yield probabilities[0], sample.answer  # the first verdict that was weighed is "true"
+    else:
+        yield from ((p, label in sample.answer) for label, p in zip(sample.labels, probabilities, strict=True))
+
+
+def _probabilities(record: Record) -> list[float]:
+    """Softmax over each option's mean log-probability a token, by which the model's choice was made too."""
+    reply = record.reply
+    means = [total / count for total, count in zip(reply.logprobs, reply.option_tokens, strict=True)]
+    shares = [math.exp(mean - max(means)) for mean in means]
+    return [share / sum(shares) for share in shares]

@@ -1,14 +1,16 @@
-"""Declarations of tables (mmdyn/table.py) and runs -> rows."""
+"""Declarations of tables (mmdyn/table.py) and runs -> rows; the default report among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from mmdyn.data import WEAKNESS
 from mmdyn.stats import Ints
 from mmdyn.table import (
     Analysis,
@@ -42,35 +44,65 @@ from mmdyn.table import (
     Trend,
     Whole,
 )
-from mmdyn.tables.attribution import attribution_rows
-from mmdyn.tables.auc import AucWatcher
-from mmdyn.tables.blocks import APART, Block, Numbered, RowWatcher
-from mmdyn.tables.columns import Columns, Watcher, named_runs, read_columns, records_where, split
-from mmdyn.tables.contrasts import contrast_rows
-from mmdyn.tables.correction import CorrectedWatcher
-from mmdyn.tables.dose_curves import curve_rows
-from mmdyn.tables.factors import PICKED, ModelFacts, plain_model
-from mmdyn.tables.families import adjusted, adjusted_contrasts
-from mmdyn.tables.field_tests import field_rows
-from mmdyn.tables.flips import FlipWatcher
+from mmdyn.tables.blocks import APART, MACRO, TOTAL, Block, Key, Numbered, Row, RowWatcher, TablePart, macro_cell
+from mmdyn.tables.chain_effects import attribution_rows, curve_rows
+from mmdyn.tables.columns import Cell, Columns, Watcher, named_runs, read_columns, records_where, split
+from mmdyn.tables.contrasts import FlipWatcher, adjusted, adjusted_contrasts, contrast_rows, field_rows
+from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
 from mmdyn.tables.guessing import KeyWatcher, PositionWatcher, with_positions
-from mmdyn.tables.judged import JudgedWatcher
-from mmdyn.tables.ladder import ASSUMED, ladder_rows
-from mmdyn.tables.meaning_judges import judge_rows
-from mmdyn.tables.metrics import beside, metric_rows
+from mmdyn.tables.judged import CorrectedWatcher, JudgedWatcher, judge_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
-from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, policies_of, ranking_rows
 from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
-from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
-from mmdyn.tables.scores import score_notes, score_rows
-from mmdyn.tables.strengths import strength_rows
-from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
+from mmdyn.tables.scores import AucWatcher, beside, metric_rows, score_notes, score_rows
+from mmdyn.tables.trends import ASSUMED, gap_rows, ladder_rows, spread_rows, trend_rows
 from mmdyn.tables.wrong_answers import CountedErrors, LabelledErrors
 from mmdyn.work import ProgressBar, RunFolder
+
+
+def strength_rows(block: Block, part: Strengths) -> Iterator[Numbered]:
+    """The medians of each measured chain of each dynamic set over its n variants; run.json has them, wherever the set
+    is."""
+    for name, run in block.columns.runs.items():
+        for entry in run.config.sets:
+            for chain, far in entry.strength.items():
+                front = ({"run": name} if name else {}) | {"set": entry.name, "chain": chain}
+                medians = {"tokens": far.tokens, "ssim": far.ssim, "legibility": far.legibility, "unseen": far.unseen}
+                for quantity, median in medians.items():
+                    if median is not None:
+                        unit, note = "share" if quantity == "tokens" else "", WEAKNESS if far.weak else ""
+                        yield (
+                            block._replace(front=front).row((), (), quantity, median, unit=unit, n=far.n, note=note),
+                            None,
+                        )
+
+
+def pivot_rows(block: Block, part: Pivot) -> Iterator[Numbered]:
+    """The rows of a block of a Pivot, in reading order, each with its cell. Of several factors of `macro` there is a
+    mean over each and one over all combinations."""
+    axes, cells = part.axes, block.cells(part.axes)
+    macros = dict[Key, dict[int, Cell]]()
+    for chosen in (each for size in range(len(part.macro)) for each in combinations(part.macro, size + 1)):
+        values = {axes.index(factor): block.columns.fields[factor].values for factor in chosen}
+        for key, cell in cells.items():
+            if len(cell.values) and TOTAL not in [key[place] for place in values]:
+                codes = [known.index(key[place]) for place, known in values.items()]
+                code = int(np.ravel_multi_index(codes, [len(known) for known in values.values()]))
+                mean = tuple(MACRO if place in values else value for place, value in enumerate(key))
+                macros.setdefault(mean, {})[code] = cell
+    hidden = [place for place in range(len(part.by), len(axes)) if len({key[place] for key in cells}) > 1]
+    for key in sorted([*cells, *macros], key=lambda key: block.order(axes, key)):
+        if not {key[place] for place in hidden} <= {TOTAL, MACRO}:
+            continue
+        if key in macros:
+            pooled, strata = macro_cell(macros[key])
+            yield block.mean_row(axes, key, part.measure, pooled, strata), pooled
+        else:
+            yield block.mean_row(axes, key, part.measure, cells[key]), cells[key]
+
 
 KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Scores: score_rows,
@@ -380,3 +412,59 @@ def _notes(columns: Columns, records: Ints, apart: Sequence[str], axes: Sequence
         yield f"scored by different policies ({', '.join(every)}): run `mmdyn score` so that they agree"
     elif len(every) > 1 and "set" not in axes:
         yield f"the sets are scored by different policies ({', '.join(every)}), which measure different things"
+
+
+def summary_parts(
+    by: Sequence[str] = (),
+    *,
+    repeats: Sequence[int] | None = None,
+    auc: bool = False,
+    correct: str = "",
+    labels: str | Path | None = None,
+) -> list[Part]:
+    """The declarations of a report; those with nothing to tell are left out of it."""
+    return [
+        Scores(),
+        *(Scores(by=name) for name in by),
+        Contrasts(),
+        *(Contrasts(by=name) for name in by),
+        *([] if LEAK in by else [Contrasts(by=LEAK, factors=("context",))]),
+        *([Corrected(method=correct, labels=str(labels or ""))] if correct else []),
+        *([] if repeats is None else [Repeats(k=tuple(repeats))]),
+        *([Auc()] if auc else []),
+        Metrics(),
+        Judged(),
+        ErrorKinds(by=tuple(by), silent=True),
+        Position(),
+        AnswerKeys(),
+        Strengths(),
+        MeaningJudges(),
+    ]
+
+
+def report(
+    *runs: str | Path | RunFolder,
+    by: Sequence[str] = (),
+    repeats: Sequence[int] | None = None,
+    auc: bool = False,
+    correct: str = "",
+    labels: str | Path | None = None,
+    progress: ProgressBar | None = None,
+) -> Report:
+    """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
+
+    Args:
+        runs: the folders that `mmdyn eval` made.
+        by: fields, or what lay beside the questions (contexts.py), to break scores and contrasts down by.
+        repeats: add what k tries at a question are worth; empty for 1 and all.
+        auc: add how well weighed options tell right from wrong.
+        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen` or `ppi++`.
+        labels: the file of people's marks that `ppi++` takes.
+        progress: counts the records as they are read.
+
+    Raises:
+        InputError: for a folder that is no run.
+        UserError: for an unknown field, and where scores cannot be corrected so.
+    """
+    parts = summary_parts(by, repeats=repeats, auc=auc, correct=correct, labels=labels)
+    return tabulate(runs, parts, progress=progress)

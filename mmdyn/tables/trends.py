@@ -1,21 +1,194 @@
-"""Groups of different questions: two of them, the slope along an ordered factor, and whether several are equal."""
+"""Scores along an order: the ladder of contexts, which tells what wrong answers lack, and groups of different
+questions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmdyn.context import HINT, KPRAG, NONE
 from mmdyn.errors import UserError
-from mmdyn.stats import Difference, Floats, Ints, equality, for_every_verdict, gap, slope
-from mmdyn.table import Gap, Spread, Trend
-from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.stats import (
+    Difference,
+    Floats,
+    Ints,
+    equality,
+    for_every_verdict,
+    gap,
+    paired_difference,
+    ratio_of_means,
+    slope,
+)
+from mmdyn.table import Gap, Ladder, Spread, Trend
+from mmdyn.tables.blocks import AS_RULES, UNTESTED, WAITING, Block, Key, Numbered, Row, p_digits
+from mmdyn.tables.chain_effects import forms_of
 from mmdyn.tables.columns import Cell, split
-from mmdyn.tables.keys import NOT_GIVEN
-from mmdyn.tables.pairing import TOO_FEW_GROUP, difference_row
-from mmdyn.tables.rows import UNTESTED, WAITING, p_digits
+from mmdyn.tables.factors import NOT_GIVEN, PICKED, RUNG
+from mmdyn.tables.pairing import TOO_FEW_GROUP, by_group, difference_row
+
+NO_PICTURE, CAPTION = "no-picture", "caption"
+KNOWLEDGE = (KPRAG, f"{HINT}:background", f"{HINT}:definition")
+"""What stands for knowing, the first of these that was asked; else other points, then other hints."""
+
+TRIPLET = ("origin", "perception", "knowledge")
+"""The questions of a triplet: Huang et al., arXiv:2407.00468, section 3."""
+
+LUCK = 0.05
+"""A question that guessing alone makes right in every reply at least this often tells nothing by being right."""
+
+SHOWN = 20
+
+SEEING, KNOWING, REASONING = "want of seeing", "want of knowing", "want of reasoning"
+UNMENDED = "mended by no context"
+NEEDLESS, OF_ALL, OF_WRONG = "needed no picture", "of all questions", "of wrong answers"
+ASSUMED = (
+    "assumes that a caption gives what seeing gives and no more, that knowledge points give what knowing gives, and"
+    " that an answer is known or guessed; shares are net of what the contexts hurt"
+)
+ALONE = "what wrong answers lack is told by --context none, with caption, kprag and caption+kprag, or hints"
+UNBOUNDED = "not told: the wrong answers are too few to take a share of"
+UNTOLD = (
+    "so few replies to a question may be right by luck, and do not tell which questions they are: ask several times"
+    " (`mmdyn eval --epochs`, 3 where one guess in four is right)"
+)
+
+
+Wants = dict[str, tuple[int, dict[str, int]]]
+"""A constant and the weights of contexts, by what is wanting: together they are 1 less the score as it is."""
+
+
+def ladder_rows(block: Block, part: Ladder) -> Iterator[Numbered]:
+    """The rows of a block: of triplets where it has such; else the score and the gain of each context, and what is
+    wanting."""
+    axes = (*part.by, RUNG)
+    for key, records in block.spans(part.by).items():
+        contexts = {name: those for (name,), those in split(block.columns, records, ["context"]).items()}
+        triplets = [*_triplets(block, axes, key, contexts)]
+        yield from triplets or [*_rungs(block, axes, key, contexts), *_wanting(block, axes, key, contexts)]
+
+
+def _rungs(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, Ints]) -> Iterator[Numbered]:
+    """Of each context the corrected score and what it gains over the question as it is."""
+    corrected = block._replace(measured="corrected")
+    for name, records in contexts.items():
+        own, cell = (*key, name), corrected.cell(records)
+        yield corrected.mean_row(axes, own, "corrected", cell), cell
+        if name == NO_PICTURE:
+            yield _needless(block, axes, own, records), None
+        if name == NONE or NONE not in contexts:
+            continue
+        forms = forms_of(block, {NONE: contexts[NONE], name: records}, corrected=True)
+        if forms.n:
+            notes = [*[forms.note] * bool(forms.note), *[WAITING] * forms.waits]
+            more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
+            yield difference_row(block, axes, own, forms.combined((-1, 1)), notes, **more), None
+
+
+def _needless(block: Block, axes: Sequence[str], key: Key, records: Ints) -> Row:
+    """How many questions were right in every reply without their picture, of those that luck alone hardly makes so."""
+    columns = block.columns
+    scores, chance = columns.worth["score"][0][records], columns.chance[records]
+    answered = ~np.isnan(scores)
+    parents, places, tries = np.unique(columns.parents[records[answered]], return_inverse=True, return_counts=True)
+    right, chances = np.bincount(places, scores[answered] < 1, len(parents)) == 0, chance[answered]
+    first = np.unique(places, return_index=True)[1]
+    picked = columns.fields[PICKED].codes[records[answered]]
+    again = ~right[places] & (np.arange(len(places)) != first[places])
+    # A guess that is repeated, as without sampling, is lucky or not once for all.
+    alike = float((picked == picked[first[places]])[again].mean()) if again.any() else 0.0
+    luck = chances[first] * np.maximum(chances[first], alike) ** (tries - 1)
+    telling = luck <= LUCK
+    if not telling.any():
+        return block.row(axes, key, NEEDLESS, None, unit="count", note=UNTOLD)
+    found = sorted(columns.names[parent] for parent in parents[telling & right])
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    listed = f": {', '.join(found[:SHOWN])}{more}" if found else ""
+    note = f"right in every reply; guessing alone makes {luck[telling].sum():.1f} of {telling.sum()} so{listed}"
+    return block.row(axes, key, NEEDLESS, len(found), unit="count", n=int(telling.sum()), note=note)
+
+
+def wants_of(see: str, know: str, both: str) -> Wants:
+    """What may be wanting, by the contexts that give seeing, knowing and both, each empty where it was not asked."""
+    found: Wants = {name: (0, {one: 1, NONE: -1}) for name, one in ((SEEING, see), (KNOWING, know)) if one}
+    if see and know and both:
+        both_or_either = {both: 1, see: -1, know: -1, NONE: 1}
+        return found | {"not told apart": (0, both_or_either), UNMENDED: (1, {both: -1})}
+    if see and know:
+        return found | {f"{UNMENDED}, or not told apart": (1, {see: -1, know: -1, NONE: 1})}
+    return found | {UNMENDED: (1, {know or see: -1})}
+
+
+def _wanting(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, Ints]) -> Iterator[Numbered]:
+    """What the wrong answers lack, over the questions that were asked under all contexts that tell it."""
+    known = [*KNOWLEDGE, *(name for kind in (KPRAG, HINT) for name in contexts if name.startswith(f"{kind}:"))]
+    know = next((name for name in known if name in contexts), "")
+    see, both = (name if name in contexts else "" for name in (CAPTION, f"{CAPTION}+{know}"))
+    if NONE not in contexts or not (see or know):
+        yield block.row(axes, (*key, "not told apart"), OF_ALL, None, note=ALONE), None
+        return
+    asked = [name for name in (NONE, see, know, both if see and know else "") if name]
+    forms = forms_of(block, {name: contexts[name] for name in asked}, corrected=True)
+    more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
+    if not forms.n:
+        note = f"no question was answered under all of {', '.join(asked)}"
+        yield block.row(axes, (*key, UNMENDED), OF_ALL, None, note=note, **more), None
+        return
+    notes = [note for note, holds in ((forms.note, forms.note), (AS_RULES, forms.waits)) if holds]
+    under = forms.mixed([-(name == NONE) for name in asked], 1)
+    for want, (constant, weights) in wants_of(see, know, both).items():
+        over = forms.mixed([weights.get(name, 0) for name in asked], constant)
+        yield from _want(block, axes, (*key, want), over, under, (forms.weights, forms.labels), notes, more)
+
+
+def _want(
+    block: Block, axes: Sequence[str], key: Key, over: tuple[Floats, float], under: tuple[Floats, float],
+    each: tuple[Floats, Ints], notes: Sequence[str], more: Mapping[str, Any],
+) -> Iterator[Numbered]:  # fmt: skip
+    """The mean of what is wanting for a reason, of all questions and of the wrong answers; each with its bound."""
+    found = paired_difference(over[0], *each, over[1])
+    if AS_RULES in notes:
+        found, notes = found._replace(ci95=None, p=None), [UNTESTED, *(note for note in notes if note != AS_RULES)]
+    yield difference_row(block, axes, key, found, [*notes], quantity=OF_ALL, **more), None
+    ratio = ratio_of_means(over[0], under[0], *each, (over[1], under[1]))
+    shown = [*notes, *[UNBOUNDED] * (ratio is None or ratio.ci95 is None)]
+    told = {"ci95": ratio.rounded.ci95, "method": ratio.method} if ratio and ratio.ci95 else {}
+    value = round(ratio.value, 6) + 0.0 if ratio and ratio.ci95 else None
+    yield block.row(axes, key, OF_WRONG, value, note="; ".join(shown), **told, **more), None
+
+
+def _triplets(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, Ints]) -> Iterator[Numbered]:
+    """Of groups of an original question, one of perception and one of knowledge: all three right, and what wrong
+    originals lack by which of the others are wrong."""
+    corrected = block._replace(measured="corrected")
+    sides = [block.at(contexts.get(NONE, block.records[:0]), RUNG, name) for name in TRIPLET]
+    cells = [by_group(block, corrected.cell(side)) for side in sides]
+    shared = reduce(np.intersect1d, (cell.ids for cell in cells))
+    if not len(shared):
+        return
+    cells = [cell.only(np.searchsorted(cell.ids, shared)) for cell in cells]
+    raw = [by_group(block, block.cell(side)) for side in sides]
+    right = np.prod([cell.values[np.searchsorted(cell.ids, shared)] for cell in raw], axis=0)
+    asked = reduce(np.union1d, (cell.asked for cell in cells))
+    more: dict[str, Any] = {"n": len(shared), "left_out": len(asked) - len(shared)}
+    genuine = cells[0]._replace(values=right)
+    yield block.mean_row(axes, (*key, "genuine accuracy"), "score", genuine, **more), genuine
+    lost, seen, known = 1 - cells[0].values, cells[1].values, cells[2].values
+    room = 1 - min(corrected.least(cell) for cell in cells)
+    wants = {
+        SEEING: lost * (1 - seen) * known,
+        KNOWING: lost * seen * (1 - known),
+        "not told apart": lost * (1 - seen) * (1 - known),
+        REASONING: lost * seen * known,
+    }
+    for want, values in wants.items():
+        each, bounds = (cells[0].weights, shared), (room**3, room)
+        yield from _want(block, axes, (*key, want), (values, bounds[0]), (lost, bounds[1]), each, [], more)
+
 
 FAR = 10
 """A trend is along the logarithm of a factor whose largest value is more than so many times its median."""

@@ -22,10 +22,9 @@ from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
 from mmdyn.stats import Estimate, Ints, Strata, independent_clusters, stratified_share
 from mmdyn.table import ErrorCounts, ErrorKinds
-from mmdyn.tables.blocks import Block, Numbered, RowWatcher
+from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, RowWatcher
 from mmdyn.tables.columns import Columns, read_columns, split
-from mmdyn.tables.keys import Key
-from mmdyn.tables.rows import TOTAL, Row
+from mmdyn.tables.factors import Key
 from mmdyn.tables.run_state import is_cut_off
 from mmdyn.work import Reader, RunFolder, Store
 

@@ -1,4 +1,6 @@
-"""The fake server: it answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
+"""The fake server: it answers and judges without a model, and misbehaves on request.
+
+The fake server: it answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 
 Every fault is drawn from the seed, the request's bytes and how often it came, so the same run meets the same faults.
 """
@@ -7,25 +9,156 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import math
+import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 from aiohttp import web
 from msgspec import Struct
 
 from mmdyn.errors import ModelError, UserError, did_you_mean
-from mmdyn.keys import Json, stream
+from mmdyn.keys import Json, canonical, stream
 from mmdyn.models import Baseline, Scripted, Spec, TransientError
-from mmdyn.testing.batches import BATCH_PATH, FakeBatches
-from mmdyn.testing.dialects import ChatCompletions, Dialect, FakeRequest, dialect_of
-from mmdyn.testing.fake_verdicts import fake_verdict
-from mmdyn.testing.faults import Fault, misbehave, parse_faults
+from mmdyn.testing.dialects import BATCH_PATH, ChatCompletions, Dialect, FakeBatches, FakeRequest, dialect_of
 from mmdyn.text import estimate_tokens
+
+FAULTS = {
+    "drop": "closes the connection without an answer",
+    "hang": "never answers",
+    "truncate": "sends half of the JSON",
+    "cut": "closes the connection in the middle of the body",
+    "empty": "sends a completion without choices",
+    "blank": "sends a completion without text and finish reason",
+    "html": "sends a page of HTML",
+}
+"""What a fault may be, besides an HTTP status."""
+
+
+class Fault(Struct, frozen=True):
+    """One kind of misbehaviour and the share of requests that meet it. `status` is 0 for the kinds in FAULTS."""
+
+    kind: str
+    rate: float
+    status: int = 0
+    retry_after: str = ""
+
+
+def parse_faults(text: str) -> tuple[Fault, ...]:
+    """Read `429=0.1,503@2=0.05,drop=0.01`: a kind or an HTTP status (`@` adds a Retry-After in seconds), and its rate
+    in [0, 1].
+
+    Raises UserError.
+    """
+    faults = []
+    for item in filter(None, text.split(",")):
+        found = re.fullmatch(r"\s*(?:([3-5]\d\d)(?:@(\d+(?:\.\d+)?))?|(\w+))\s*=\s*(\d*\.?\d+)\s*", item)
+        if not found:
+            raise UserError(f"the fault {item!r} is not kind=rate, such as 429=0.1, 503@2=0.05 or drop=0.01")
+        status, after, kind, rate = found.groups()
+        if kind and kind not in FAULTS:
+            raise UserError(f"there is no fault {kind!r}{did_you_mean(kind, FAULTS)}: a status or {', '.join(FAULTS)}")
+        faults.append(Fault(kind or status, float(rate), int(status or 0), after or ""))
+    if sum(fault.rate for fault in faults) > 1:
+        raise UserError("the faults' rates add up to more than 1: lower them")
+    return tuple(faults)
+
+
+async def misbehave(kind: str, request: web.BaseRequest, answer: bytes) -> web.StreamResponse:
+    """What a request meets for a fault that is no status: `answer` spoilt, or in its place (for `empty` and
+    `blank`)."""
+    if kind == "hang":
+        await asyncio.Event().wait()
+    if kind == "truncate":
+        answer = answer[: len(answer) // 2]
+    if kind in ("truncate", "empty", "blank"):
+        return web.Response(body=answer, content_type="application/json")
+    if kind == "html":
+        return web.Response(text="<html><body>Bad gateway</body></html>", content_type="text/html")
+    response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(answer))})
+    if kind == "cut":
+        await response.prepare(request)
+        await response.write(answer[: len(answer) // 2])
+    if request.transport is not None:
+        request.transport.close()
+    return response
+
+
+WHY = "a fake verdict"
+
+VERDICT_CODE = re.compile(r"^=== ([0-9a-f]{24}) ", re.MULTILINE)
+"""The lines of a judge's prompt between which its material stands: see scoring/rubrics/_rubric.py."""
+_KIND = re.compile(r"^- (\w+)[:：]", re.MULTILINE | re.ASCII)
+_KEY = re.compile(r'"(\w+)": ')
+
+
+def verdict_code(prompt: str) -> str:
+    """The code of a judge's prompt: that of its first line of the kind. The empty string where it has none."""
+    found = VERDICT_CODE.search(prompt)
+    return found[1] if found else ""
+
+
+def fake_verdict(prompt: str, *, hashed: bool, pictures: bool = False) -> str:
+    """A verdict on what a judge's prompt shows, as JSON with its code: the best one, or one drawn by the prompt's text.
+
+    Marks, items, ratings, the better one of two and kinds of errors; the kind of those in pictures only where there are
+    `pictures`. The empty string for any other prompt.
+    """
+    code = verdict_code(prompt)
+    told = prompt[prompt.rfind(f"=== {code} ") :] if code else ""
+    _, wanted, form = told.rpartition(f'{{"code": "{code}", ')
+    if not wanted:
+        return ""
+    draws = stream("fake verdict", prompt)
+
+    def draw(choices: Sequence[Json]) -> Json:
+        return choices[int(draws.integers(len(choices))) if hashed else 0]
+
+    count = re.search(r"\d+", told.partition("\n")[2])
+    kinds = [kind for kind in _KIND.findall(told) if pictures or kind != "visual"]
+    said = _FORMS[_KEY.findall(form.partition("\n")[0])[-1]](draw, int(count[0]) if count else 0, kinds)
+    return json.dumps({"code": code, **said})
+
+
+_Draw = Callable[[Sequence[Json]], Json]
+_MARKS, _RATINGS, _MET = (1, 0.75, 0.5, 0.25, 0), tuple(range(10, 0, -1)), (True, False)
+
+
+def _numbered(draw: _Draw, count: int, choices: Sequence[Json]) -> Json:
+    return [[number, WHY, draw(choices)] for number in range(1, count + 1)]
+
+
+_FORMS: dict[str, Callable[[_Draw, int, Sequence[str]], dict[str, Any]]] = {
+    "grades": lambda draw, count, _: {"grades": _numbered(draw, count, _MARKS)},
+    "items": lambda draw, count, _: {"golden": [WHY, draw(_MET)], "items": _numbered(draw, count, _MET)},
+    "ratings": lambda draw, count, _: {"ratings": _numbered(draw, count, _RATINGS)},
+    "better": lambda draw, *_: {"why": WHY, "better": draw((1, 2, 0))},
+    "kind": lambda draw, _, kinds: {"why": WHY, "kind": draw(kinds)},
+}
+"""By the last key of the object that is asked for; the best verdict comes first."""
+
+
+def write_script(file: str | Path, *replies: str | Mapping[str, str]) -> Path:
+    """Write a script; the first line that fits a request is what it gets.
+
+    Args:
+        file: Where to write it.
+        replies: A text is the reply to every request. A mapping is a whole line: `{"match": …, "reply": …}` answers
+            requests whose text holds `match`, and `{"match": …, "error": "transient"}` (or `"fatal"`) fails them.
+
+    Returns:
+        The file, so that `f"scripted:{write_script(…)}"` is a MODEL.
+    """
+    lines = [canonical({"reply": reply} if isinstance(reply, str) else dict(reply)) for reply in replies]
+    Path(file).write_bytes(b"\n".join(lines))
+    return Path(file)
+
 
 PICTURE_TOKENS = 500
 """That a picture is counted as, whatever its size."""

@@ -1,13 +1,10 @@
 from .colours import (
     known_by_colour as known_by_colour,
     names_a_colour as names_a_colour,
+    names_a_direction as names_a_direction,
     names_a_hue as names_a_hue,
     names_a_shade as names_a_shade,
 )
-from .dates import read_date as read_date
-from .directions import names_a_direction as names_a_direction
-from .fold import fold as fold
-from .latex import LATEX_SYMBOLS as LATEX_SYMBOLS, without_latex as without_latex
 from .leaks_answer import leaks_answer as leaks_answer
 from .logic import (
     NEGATION_AXIS as NEGATION_AXIS,
@@ -17,15 +14,41 @@ from .logic import (
     logic_poles as logic_poles,
 )
 from .maths import (
+    LOWERCASE_WORD as LOWERCASE_WORD,
     SET_CLOSE as SET_CLOSE,
     SET_OPEN as SET_OPEN,
     closing_bracket as closing_bracket,
+    proper_names as proper_names,
+    read_formulas as read_formulas,
+    read_quotations as read_quotations,
+    read_symbols as read_symbols,
+    readable_text as readable_text,
     spell_formula as spell_formula,
     spell_notation as spell_notation,
     split_outside as split_outside,
+    without_order as without_order,
 )
-from .normalise import one_spelling as one_spelling, visible_and_gaps as visible_and_gaps, visible_text as visible_text
-from .numbers import Number as Number, in_unit as in_unit, read_number as read_number
+from .normalise import (
+    BYTES_A_TOKEN as BYTES_A_TOKEN,
+    LATEX_SYMBOLS as LATEX_SYMBOLS,
+    estimate_tokens as estimate_tokens,
+    fold as fold,
+    one_spelling as one_spelling,
+    visible_and_gaps as visible_and_gaps,
+    visible_text as visible_text,
+    without_latex as without_latex,
+)
+from .numbers import (
+    Number as Number,
+    in_unit as in_unit,
+    known_unit as known_unit,
+    read_date as read_date,
+    read_names as read_names,
+    read_number as read_number,
+    unit_measure as unit_measure,
+    unit_name as unit_name,
+    unit_ratio as unit_ratio,
+)
 from .option_lists import (
     SplitQuestion as SplitQuestion,
     leading_labels as leading_labels,
@@ -46,6 +69,8 @@ from .quantities import (
     unit_at as unit_at,
 )
 from .references import (
+    BLANK as BLANK,
+    count_blanks as count_blanks,
     is_named_by_label as is_named_by_label,
     lists_options as lists_options,
     names_a_label as names_a_label,
@@ -54,28 +79,7 @@ from .references import (
     refers_to_option as refers_to_option,
     refers_to_pair as refers_to_pair,
     unwrapped_text as unwrapped_text,
-)
-from .stems import (
-    BLANK as BLANK,
-    count_blanks as count_blanks,
     without_form_notes as without_form_notes,
     without_frames as without_frames,
 )
-from .symbols import (
-    LOWERCASE_WORD as LOWERCASE_WORD,
-    proper_names as proper_names,
-    read_formulas as read_formulas,
-    read_quotations as read_quotations,
-    read_symbols as read_symbols,
-    readable_text as readable_text,
-    without_order as without_order,
-)
 from .thinking import find_answer as find_answer, split_thinking as split_thinking
-from .tokens import BYTES_A_TOKEN as BYTES_A_TOKEN, estimate_tokens as estimate_tokens
-from .units import (
-    known_unit as known_unit,
-    read_names as read_names,
-    unit_measure as unit_measure,
-    unit_name as unit_name,
-    unit_ratio as unit_ratio,
-)

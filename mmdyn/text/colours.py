@@ -1,5 +1,8 @@
-"""Does a text go by colours, or by light and dark: by their names, or by things that are known by them? English and
-Chinese."""
+"""Does a text go by colours, light and dark, or directions? English and Chinese.
+
+Does a text go by directions: does it ask or name a side, a way, an upright, a place on the page, a compass,
+coordinates, a view, a clock? English and Chinese.
+"""
 
 from __future__ import annotations
 
@@ -85,3 +88,11 @@ def listed(table: str) -> re.Pattern[str]:
 def _first(words: re.Pattern[str], text: str) -> str:
     found = words.search(_COMMAND.sub(" ", text))
     return found[0] if found else ""
+
+
+def names_a_direction(text: str) -> str:
+    """The first word that may be wrong of a picture that was turned; the empty string where there is none.
+
+    Words of no direction are passed over: what is left of a sum, a price that rises, a name such as North America.
+    """
+    return first_listed("directions.txt", listed("no_directions.txt").sub("·", text))

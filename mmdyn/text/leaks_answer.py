@@ -7,9 +7,8 @@ from bisect import bisect
 from itertools import accumulate, pairwise
 
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text.latex import without_latex
-from mmdyn.text.normalise import one_spelling
-from mmdyn.text.numerals import WORDS, english, han
+from mmdyn.text.normalise import one_spelling, without_latex
+from mmdyn.text.numbers import WORDS, english, han
 
 _TOKEN = re.compile(r"[^\W\d_\u3400-\u9fff]+|\d+|\S")
 _LATIN = r"[^\W_\u3400-\u9fff]"

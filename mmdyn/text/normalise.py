@@ -1,9 +1,13 @@
-"""One spelling for characters that look alike, and nothing that cannot be seen."""
+"""One spelling: of characters that look alike, of LaTeX as plain text, of short texts folded; and how many tokens a
+text takes.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
+from importlib.resources import files
 
 _WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " ", "\u00a0": " ", "İ": "I"}
 _STYLED = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0x1D400, 0x1D800)}
@@ -72,3 +76,194 @@ def one_spelling(text: str) -> str:
     text = _FRACTION.sub(lambda found: " " + unicodedata.normalize("NFKC", found[0]), text.translate(_SCRIPTS))
     text = unicodedata.normalize("NFKC", text).translate(_SAME)
     return _FOREIGN_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), text)
+
+
+_TOKEN = re.compile(r"\\[A-Za-z]+\s*|\\.|.", re.DOTALL)
+_DEEPEST = 40
+
+_TABLE = tomllib.loads(files(__package__).joinpath("latex.toml").read_text(encoding="utf-8"))
+LATEX_SYMBOLS: dict[str, str] = _TABLE["plain"]
+FORMULA_SYMBOLS: dict[str, str] = {**LATEX_SYMBOLS, **_TABLE["formula"]}
+_ESCAPED = {",": " ", ";": " ", ":": " ", " ": " ", "\\": " ", "!": "", "(": "", ")": "", "[": "", "]": ""}
+_WRAPPERS = frozenset({
+    "text", "textbf", "textit", "textrm", "textnormal", "mathrm", "mathbf", "mathit", "mathsf", "mathbb",
+    "mathcal", "mbox", "operatorname", "boxed", "fbox", "vec", "hat", "bm", "boldsymbol", "ce", "pmb",
+    "underline",
+})  # fmt: skip
+_LETTERS = re.compile(r"[A-Za-z]{2,3}")
+_PRODUCT = re.compile(r"-?(?:\d+[A-Za-z]\w*|[A-Za-z]\w+)")
+_SIMPLE = re.compile(r"-?(?:[\w.°%]+|√\w+)")
+
+
+def without_latex(text: str) -> str:
+    """The text without LaTeX: wrappers opened, fractions with a slash, roots with √, symbols as characters.
+
+    Text without LaTeX comes back as it is. Braces nested deeper than 40 are left alone; the time is linear in the
+    length.
+    """
+    if "\\" not in text and "$" not in text and "{" not in text:
+        return text
+    return _Reader(text).rest(0, top=True).replace("^°", "°").replace("^'", "'")
+
+
+class _Reader:
+    """Goes once through the tokens: a command with its spaces, an escaped character, or a character."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[str] = _TOKEN.findall(text)
+        self.at = 0
+
+    def rest(self, depth: int, top: bool = False) -> str:
+        """Everything to the end of the group that is open, or of the text."""
+        out: list[str] = []
+        while self.at < len(self.tokens):
+            token = self._take()
+            if token == "}" and not top:
+                break
+            out.append(self._read(token, out[-1] if out else "", depth))
+        return "".join(out)
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _read(self, token: str, before: str, depth: int) -> str:
+        if token in "$~":
+            return "" if token == "$" else " "
+        if token == "{":
+            return self._group(depth)
+        if token in "^_":
+            return self._script(token, before, depth)
+        if len(token) == 1:
+            return token
+        name = token[1:].rstrip()
+        if not name.isalpha():
+            return self._escape(token[1])
+        return self._command(name, before, depth)
+
+    def _group(self, depth: int) -> str:
+        if depth >= _DEEPEST:
+            return "{"
+        inside = self.rest(depth + 1)
+        return f"{{{inside}}}" if "," in inside and inside != "," else inside
+
+    def _script(self, mark: str, before: str, depth: int) -> str:
+        if self._peek() != "{" and not (before[:1] == "\\" and self._peek().isalnum()):
+            return mark
+        inside = self._argument(depth)
+        if mark == "_":
+            return f"_({inside})" if any(sign in inside for sign in "+-*/") else inside
+        gap = " " if self._peek().isdigit() else ""  # ∫_{0}^{2}3x is no power of 23
+        return (f"^({inside})" if _PRODUCT.fullmatch(inside) else f"^{_simple(inside)}") + gap
+
+    def _escape(self, char: str) -> str:
+        if char == "!":  # a negative space draws what follows to what stands before
+            while self._peek().isspace():
+                self.at += 1
+        return _ESCAPED.get(char, char)
+
+    def _command(self, name: str, before: str, depth: int) -> str:
+        if name in ("frac", "dfrac", "tfrac", "cfrac"):
+            above, below = self._argument(depth), self._argument(depth)
+            mixed = " " if before[-1:].isdigit() else ""
+            fraction = f"{mixed}{_simple(above)}/{_simple(below)}"
+            if _LETTERS.fullmatch(below.strip()):  # ab below the bar, and b behind it, must not look alike
+                return f"{mixed}{_simple(above)}/({below.strip()})"
+            return f"({fraction})" if below.strip().isalpha() and self._peek().isalnum() else fraction
+        if name == "sqrt":
+            return f"√{_simple(self._argument(depth))}"
+        if name == "overline":
+            inside = self._argument(depth)
+            return inside if inside.isupper() and len(inside) > 1 else f"\\overline({inside})"
+        return self._argument(depth) if name in _WRAPPERS else LATEX_SYMBOLS.get(name, f"\\{name} ")
+
+    def _argument(self, depth: int) -> str:
+        """A group, or what stands for one without braces: a single character or command."""
+        while self._peek().isspace():
+            self.at += 1
+        if not self._peek() or depth >= _DEEPEST:
+            return ""
+        token = self._take()
+        return self.rest(depth + 1) if token == "{" else self._read(token, "", depth + 1)
+
+    def _peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+
+def _simple(text: str) -> str:
+    text = text.strip()
+    return text if _SIMPLE.fullmatch(text) else f"({text})"
+
+
+_MARKUP = re.compile(r"\*\*|__|`")
+_OPEN_QUOTES, _CLOSE_QUOTES = "\"'“‘「『《【", "\"'”’」』》】"
+_END, _START = " \t\r\n.,;:?。、…", " \t\r\n,;:。、"
+_EXCLAIMED = re.compile(r"(?<=[^\W\d_]{2})!$")
+_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=[^\W\d_]{2})", re.IGNORECASE)
+_HYPHEN = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{2})")
+_DEGREES = re.compile(
+    r"(?<=\d)\s?(?:度|degrees?\b)(?![\u4e00-\u9fff])(?!\s(?:celsius|fahrenheit|centigrade))", re.IGNORECASE
+)
+_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.\s?){2,}(?=\W|$|[A-Z])")
+_ONE_LETTER = re.compile(r"(?<![\w'])([A-Za-z])[- ](?=[a-z]{3})")
+_INDEX = re.compile(r"_(?=\w)")
+_LOOSE = re.compile(
+    r"(?<![^\W_]) | (?![^\W_])|(?<=\d) (?!\d)|(?<!\d) (?=\d)|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])"
+)
+_CAPITALISED = re.compile(r"(?<![A-Za-zÀ-ɏ])[A-Za-zÀ-ɏ]*[A-ZÀ-Þ][A-Za-zÀ-ɏ]*")
+_GENOTYPE = re.compile(r"(?:([a-z])\1)+", re.IGNORECASE)
+_SMALL_WORDS = frozenset({
+    "to", "in", "on", "of", "at", "by", "is", "it", "an", "as", "or", "up", "we", "he", "my", "so", "if", "be",
+    "no", "do", "go", "us",
+})  # fmt: skip
+_RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "≦": "≤", "≧": "≥", "=>": "→", "->": "→"}
+_RELATION = re.compile("|".join(map(re.escape, _RELATIONS)))
+_ROOT = re.compile(r"√\((\w+)\)")
+
+
+def fold(text: str) -> str:
+    """One form for texts that say the same in other spelling.
+
+    Gone are LaTeX and Markdown wrappers, full-width forms, invisible characters, outer quotes and punctuation, a
+    leading article, spaces next to anything but letters or digits of one kind, and the case of words. Case stays where
+    it carries
+    meaning: in one- and two-letter words (Co, CO), mixed-case words (NaOH) and genotypes (AABB, aabb). Signs, brackets
+        and digits are never dropped.
+    """
+    text = _RELATION.sub(lambda found: _RELATIONS[found[0]], one_spelling(without_latex(text)))
+    text = _INITIALS.sub(_initials, _DEGREES.sub("°", _MARKUP.sub("", text)))
+    text = _ONE_LETTER.sub(lambda found: f"{found[1].lower()} ", _strip(text))
+    text = _ROOT.sub(r"√\1", _INDEX.sub("", _HYPHEN.sub(" ", _ARTICLE.sub("", text, count=1))))
+    return _CAPITALISED.sub(_case, _LOOSE.sub("", " ".join(text.split())))
+
+
+def _initials(found: re.Match[str]) -> str:
+    """U.S.A. as USA, H. G. Wells as HG Wells."""
+    letters = re.sub(r"[.\s]", "", found[0])
+    return f"{letters} " if found[0][-1].isspace() else letters
+
+
+def _strip(text: str) -> str:
+    while True:
+        text = _EXCLAIMED.sub("", text.rstrip(_END).lstrip(_START))
+        if len(text) > 1 and text[0] in _OPEN_QUOTES and text[-1] in _CLOSE_QUOTES:
+            text = text[1:-1]
+        else:
+            return text
+
+
+def _case(found: re.Match[str]) -> str:
+    word = found[0]
+    if len(word) < 3:
+        return word.lower() if word.istitle() and word.lower() in _SMALL_WORDS else word
+    regular = word[1:].islower() or word.isupper()
+    return word.lower() if regular and not _GENOTYPE.fullmatch(word) else word
+
+
+BYTES_A_TOKEN = 4
+"""Of UTF-8 text: right for English, and near it for Chinese, whose characters take three bytes."""
+
+
+def estimate_tokens(text: str) -> float:
+    """An estimate of a text's tokens."""
+    return len(text.encode()) / BYTES_A_TOKEN

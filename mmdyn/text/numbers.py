@@ -1,17 +1,313 @@
-"""Numbers as people and models write them: 1,000.5, 1/3, 1 1/2, 2.5×10^-4, 50%, 5 million, twelve, 十二, each with its
-unit."""
+"""Numbers as people and models write them, in digits or words, with units; and dates.
+
+Units of measurement: is a text one, what is its one name, what does it measure and how large is it.
+
+Read are km/h, cubic centimetres, N·m, 千米每小时, J/(kg·K). Temperatures are not scaled.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from msgspec import Struct
 
-from mmdyn.text.latex import without_latex
-from mmdyn.text.normalise import one_spelling
-from mmdyn.text.numerals import HAN, TIMES, WORDS, chinese, english
-from mmdyn.text.units import known_unit, unit_measure, unit_name
+from mmdyn.text.normalise import one_spelling, without_latex
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+WORDS = {word: n for n, word in enumerate(_UNITS.split())} | {word: 10 * n for n, word in enumerate(_TENS.split(), 2)}
+TIMES = {
+    "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12,
+    "百": 100, "千": 1000, "万": 10**4, "亿": 10**8, "百万": 10**6, "千万": 10**7, "十亿": 10**9, "百亿": 10**10,
+    "万亿": 10**12,
+}  # fmt: skip
+_SMALL = "|".join(sorted(WORDS, key=len, reverse=True))
+_BELOW = {
+    "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
+}  # fmt: skip
+_ENGLISH = re.compile(
+    rf"(?P<sign>minus |negative |-)?(?P<number>(?:{_SMALL})\b"
+    rf"(?:[- ](?:and )?(?:{_SMALL}|hundred|thousand|million|billion)\b)*)"
+    rf"(?:(?P<half> and a half\b)|[- ](?P<below>{'|'.join(_BELOW)})s?\b)?(?P<rest>(?: .{{1,40}})?)",
+    re.IGNORECASE,
+)
+DIGITS = {char: n for n, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_FORMAL = str.maketrans("壹贰叁肆伍陆柒捌玖拾佰仟萬億貳陸", "一二三四五六七八九十百千万亿二六")
+_PLACES = {"十": 10, "百": 100, "千": 1000}
+HAN = "零〇一二两三四五六七八九十百千万亿壹贰叁肆伍陆柒捌玖拾佰仟萬億貳陸"
+_HAN_NUMBER = re.compile(rf"(负?)([{HAN}]{{1,20}})(?:点([零〇一二三四五六七八九]{{1,9}}))?([^{HAN}点].{{0,6}})?")
+_PARTS = re.compile(
+    rf"(?P<sign>负?)(?:(?P<whole>[{HAN}]{{1,9}}|\d{{1,9}})又)?(?P<below>[{HAN}]{{1,9}})分之"
+    rf"(?P<above>[{HAN}]{{1,9}}(?:点[零〇一二三四五六七八九]{{1,9}})?|\d{{1,9}}(?:\.\d{{1,9}})?)"
+)
+_MIXED = re.compile(r"(负|-)?(\d{1,9})又(\d{1,9})/(\d{1,9})")
+_TENTHS = re.compile(rf"([{HAN}]|\d)成(?:([{HAN}]|\d)|(半))?")
+
+
+def english(text: str) -> tuple[Fraction, str] | None:
+    """The value of a number in English words and what follows it."""
+    found = _ENGLISH.fullmatch(text)
+    value = _value(re.split(r"[- ]", found["number"].lower())) if found else None
+    if found is None or value is None:
+        return None
+    if found["half"]:
+        value += Fraction(1, 2)
+    elif found["below"]:
+        value /= _BELOW[found["below"].lower()]
+    return (-value if found["sign"] else value), found["rest"]
+
+
+def _value(words: list[str]) -> Fraction | None:
+    """None where the words do not make one number: "five six", "twenty eleven"."""
+    total, section, last = 0, 0, 0
+    for word in words:
+        if word == "and":
+            if last < 100:
+                return None
+        elif word == "hundred":
+            if not 1 <= section <= 99:
+                return None
+            section, last = section * 100, 100
+        elif word in TIMES:
+            if not section or (total and total < TIMES[word] * 10):
+                return None
+            total, section, last = total + section * TIMES[word], 0, TIMES[word]
+        else:
+            value = WORDS[word]
+            fits = last == 0 or last >= 100 or (20 <= last < 100 and 1 <= value <= 9)
+            if not fits:
+                return None
+            section, last = section + value, value
+    return Fraction(total + section)
+
+
+def chinese(text: str) -> tuple[Fraction, str, bool] | None:
+    """The value of a Chinese numeral, what follows it, and whether it is a share in hundred parts (百分之五)."""
+    if text in ("一半", "半"):
+        return Fraction(1, 2), "", False
+    parts = _PARTS.fullmatch(text)
+    if parts:
+        return _share(parts)
+    mixed = _MIXED.fullmatch(text)
+    if mixed and int(mixed[4]):
+        value = int(mixed[2]) + Fraction(int(mixed[3]), int(mixed[4]))
+        return (-value if mixed[1] else value), "", False
+    tenths = _TENTHS.fullmatch(text)
+    if tenths:
+        more = Fraction(1, 2) if tenths[3] else _numeral(tenths[2]) / 10 if tenths[2] else Fraction(0)
+        return (_numeral(tenths[1]) + more) / 10, "", True
+    found = _HAN_NUMBER.fullmatch(text)
+    if found:
+        value = Fraction(_decimal(han(found[2]), found[3])) if found[3] else Fraction(han(found[2]))
+        return (-value if found[1] else value), found[4] or "", False
+    return None
+
+
+def _share(parts: re.Match[str]) -> tuple[Fraction, str, bool] | None:
+    below = {"百": 100, "千": 1000, "万": 10_000}.get(parts["below"]) or han(parts["below"])
+    whole, _, decimals = parts["above"].partition("点")
+    above = _decimal(han(whole), decimals) if decimals else _numeral(parts["above"])
+    value = above / below + (_numeral(parts["whole"]) if parts["whole"] else 0) if below else None
+    return ((-value if parts["sign"] else value), "", below == 100) if value is not None else None
+
+
+def _decimal(whole: int, decimals: str) -> Fraction:
+    return Fraction(f"{whole}.{''.join(str(DIGITS[char]) for char in decimals)}")
+
+
+def _numeral(text: str) -> Fraction:
+    return Fraction(text) if text[0].isascii() else Fraction(han(text))
+
+
+def han(text: str) -> int:
+    """A Chinese numeral: with places (一百零五, 二千五 for 2500) or digit by digit (二〇二一)."""
+    text = text.translate(_FORMAL)
+    if all(char in DIGITS for char in text):
+        return int("".join(str(DIGITS[char]) for char in text))
+    total, section, digit, place = 0, 0, 0, 0
+    for at, char in enumerate(text):
+        if char in DIGITS:
+            digit = DIGITS[char]
+            if at == len(text) - 1 and text[at - 1] in "百千万亿":  # 二千五
+                digit *= place // 10
+        elif char in _PLACES:
+            place = _PLACES[char]
+            section, digit = section + (digit or (1 if char == "十" else 0)) * place, 0
+        else:
+            place = TIMES[char]
+            total, section, digit = (total + section + digit) * place, 0, 0
+    return total + section + digit
+
+
+_INVERSE = re.compile(r"[·* ]?([A-Za-zΩμ]+)\^-1(?!\d)")
+_INVERSE_SQUARE = re.compile(r"[·* ]?([A-Za-zΩμ]+)\^-(\d)")
+_HAN_WORD = re.compile(r"[\u4e00-\u9fff/]{1,6}")
+_HAN_JOINS = re.compile(r"[或和与及且到至不非点分之多]")
+_WORDS = re.compile(r"[A-Za-z]{3,20}(?: [A-Za-z]{2,20}){0,4}")
+_NO_UNIT = frozenset({
+    "or", "and", "are", "were", "wrong", "right", "not", "nor", "but", "than", "then", "since", "because",
+    "though", "while", "plus", "minus", "times", "over", "mod", "if", "is", "was", "the", "this", "that", "sin", "cos",
+    "tan", "log", "exp", "sqrt", "lim", "max", "hundred", "thousand", "million", "billion", "trillion", "dozen",
+})  # fmt: skip
+_COMPOUND = re.compile(r"[A-Za-zΩμ°%]+(?:\^?-?\d)?(?:[/*·][A-Za-zΩμ]+(?:\^?-?\d)?){0,3}")
+_PREFIXES = {
+    "p": -12, "n": -9, "μ": -6, "m": -3, "c": -2, "d": -1, "h": 2, "k": 3, "M": 6, "G": 9, "T": 12,
+    "pico": -12, "nano": -9, "micro": -6, "milli": -3, "centi": -2, "deci": -1, "hecto": 2, "kilo": 3, "mega": 6,
+    "giga": 9,
+    "皮": -12, "纳": -9, "微": -6, "毫": -3, "厘": -2, "分": -1, "百": 2, "千": 3, "兆": 6, "吉": 9,
+}  # fmt: skip
+_LONGEST_UNIT, _MOST_FACTORS, _LARGEST_POWER = 40, 6, 6
+
+_PER = re.compile(r"\s+per\s+|每", re.IGNORECASE)
+_POWER_BEFORE = re.compile(
+    r"(?:(?P<two>(?:square|sq)\b\.?|平方|二次方)|(?P<three>(?:cubic|cu)\b\.?|立方|三次方))\s*(?P<name>[^\s/*()^]+)",
+    re.IGNORECASE,
+)
+_POWER_BEHIND = re.compile(r"\s+(?:(?P<two>squared)|cubed)\b", re.IGNORECASE)
+_DEGREES = re.compile(r"degrees?\s+(?:(?P<c>celsius|centigrade)|(?P<f>fahrenheit))", re.IGNORECASE)
+_FACTOR = re.compile(r"(?P<name>[^\d^*/()\s-]+)(?:\^?\(?(?P<power>-?\d)\)?)?")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def known_unit(text: str) -> str | None:
+    """The one name of a unit of the table; None for any other text."""
+    return _canon().get(text) or (_canon().get(text.lower()) if len(text) > 2 else None)
+
+
+def unit_name(text: str) -> str | None:
+    """The one name of a unit as written (`centimetres` -> `cm`); None where the text is no unit.
+
+    Words of three letters and more and up to six Chinese characters count as things that are counted (`5 apples`,
+    `5个`), single letters only where they are a unit's symbol, so that the x of 5x is none.
+    """
+    text = _INVERSE_SQUARE.sub(r"/\1^\2", _INVERSE.sub(r"/\1", text.strip().rstrip(".")))
+    known = known_unit(text)
+    if known:
+        return known
+    if _HAN_WORD.fullmatch(text) and not _HAN_JOINS.search(text):
+        return text
+    if _COMPOUND.fullmatch(text) and all(_canon().get(part) for part in re.findall(r"[A-Za-zΩμ°%]+", text)):
+        return text.replace("·", "*")
+    if unit_measure(text):
+        return text.replace("·", "*")
+    if _WORDS.fullmatch(text) and not _NO_UNIT.intersection(text.lower().split()):
+        return text.lower().rstrip("s")
+    return None
+
+
+class Measure(Struct, frozen=True):
+    """How many of its base units a unit is, and of which, with their powers: km/h is 5/18 of (("m", 1), ("s", -1))."""
+
+    size: Fraction
+    dimension: tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=4096)
+def unit_measure(unit: str) -> Measure | None:
+    """The measure of a unit in symbols or in words of both languages; None where any part of the text is no unit."""
+    if not unit or len(unit) > _LONGEST_UNIT:
+        return None
+    text = _DEGREES.sub(lambda found: "°C" if found["c"] else "°F", unit.replace("·", "*").strip())
+    text = _PER.sub("/", text)
+    text = _POWER_BEHIND.sub(lambda found: "^2" if found["two"] else "^3", text)
+    text = _POWER_BEFORE.sub(lambda found: f"{found['name']}^{2 if found['two'] else 3}", text)
+    above, *below = text.split("/")
+    above = "" if above.strip() == "1" else above
+    if any("*" in part and not part.strip().startswith("(") for part in below) or len(below) > 2:
+        return None  # W/m^2*K leaves open where K stands
+    size, powers = Fraction(1), dict[str, int]()
+    for part, sign in ((above, 1), *((part, -1) for part in below)):
+        factors = [] if below and part == above == "" else _factors(part)
+        if factors is None:
+            return None
+        for name, power in factors:
+            atom = _atom(name)
+            if atom is None:
+                return None
+            size *= atom[0] ** (power * sign)
+            for base, exponent in atom[1]:
+                powers[base] = powers.get(base, 0) + exponent * power * sign
+    return _measure(size, powers, alone=not below and len(powers) == 1)
+
+
+def _measure(size: Fraction, powers: dict[str, int], alone: bool) -> Measure | None:
+    if "°C" in powers and not (alone and powers["°C"] == 1):  # a difference of temperatures
+        powers["K"] = powers.get("K", 0) + powers.pop("°C")
+    dimension = tuple(sorted((base, power) for base, power in powers.items() if power))
+    return Measure(size, dimension) if dimension else None
+
+
+def unit_ratio(unit: str, other: str) -> Fraction | None:
+    """How many of the other a unit is (km, m: 1000); None where they measure different things or are not known."""
+    one, two = unit_measure(unit), unit_measure(other)
+    return one.size / two.size if one and two and one.dimension == two.dimension else None
+
+
+def _factors(text: str) -> list[tuple[str, int]] | None:
+    text = text.strip()
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    parts = [part for part in re.split(r"[*\s]+", text) if part]
+    found = [_FACTOR.fullmatch(part) for part in parts]
+    if not parts or len(parts) > _MOST_FACTORS:
+        return None
+    factors = [(each["name"], int(each["power"] or 1)) for each in found if each]
+    return factors if len(factors) == len(parts) and all(abs(power) <= _LARGEST_POWER for _, power in factors) else None
+
+
+def _atom(name: str) -> tuple[Fraction, tuple[tuple[str, int], ...]] | None:
+    """A unit without powers, with or without a prefix."""
+    table = _table()
+    for written in (name, name.lower() if len(name) > 3 else name):
+        for text in (written, written.removesuffix("s") if len(written) > 3 else written):
+            if text in table and not text.startswith("-"):
+                return table[text]
+            for length in (5, 4, 1):
+                prefix, rest = text[:length], text[length:]
+                known = table.get(f"-{rest}") if rest and prefix in _PREFIXES else None
+                if known and (length > 1) == (rest.isascii() and len(rest) > 3) and _fits(prefix, rest):
+                    return Fraction(10) ** _PREFIXES[prefix] * known[0], known[1]
+    return None
+
+
+def _fits(prefix: str, rest: str) -> bool:
+    return bool(_HAN.match(prefix)) == bool(_HAN.match(rest)) and (prefix != "分" or rest == "米")
+
+
+@cache
+def _table() -> dict[str, tuple[Fraction, tuple[tuple[str, int], ...]]]:
+    """By name: size and base units. A name that takes prefixes stands there once more behind a hyphen."""
+    table = dict[str, tuple[Fraction, tuple[tuple[str, int], ...]]]()
+    for names, size, bases, prefixed in read_names("unit_sizes.tsv"):
+        powers = tuple(
+            (base, int(power or 1)) for base, _, power in (part.partition("^") for part in bases.split() if part)
+        )
+        for name in names.split(","):
+            table[name] = Fraction(size), powers
+            if prefixed:
+                table[f"-{name}"] = table[name]
+    return table
+
+
+@cache
+def _canon() -> dict[str, str]:
+    """The one name of each written unit of unit_spellings.tsv."""
+    return {written: names[0] for names in read_names("unit_spellings.tsv") for written in names}
+
+
+def read_names(table: str) -> Iterator[list[str]]:
+    """The lines of a table of names beside this file, each as its names."""
+    for line in files(__package__).joinpath(table).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield line.split("|")
+
 
 _LONGEST = 80
 _LARGEST_EXPONENT = 400
@@ -167,3 +463,39 @@ def in_unit(number: Number, name: str) -> Number:
     canonical = unit_name(name) or name.strip()
     scale = {"%": 100, "‰": 1000}.get(canonical, 1)
     return Number(number.value / scale, number.step and number.step / scale, number.digits, canonical)
+
+
+_LONGEST_DATE = 40
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_MONTH, _DAY, _YEAR = rf"(?P<name>{_MONTHS})[a-z]{{0,6}}\.?", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?P<year>\d{3,4})"
+_N = rf"(?:\d{{1,4}}|[{HAN}]{{1,4}})"
+_FORMULA = frozenset("^=+*({[<>")
+_FORMS = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"{_YEAR}[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
+        rf"{_MONTH} ?{_DAY}(?:,? {_YEAR})?",
+        rf"(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?",
+        rf"(?P<era>公元前|公元)?(?P<year>{_N})年(?:(?P<month>{_N})月(?:(?P<day>{_N})[日号]?)?)?",
+        rf"(?P<month>{_N})月(?P<day>{_N})[日号]",
+        r"(?P<year>\d{1,4}) ?(?P<era>b\.?c\.?e?|a\.?d|c\.?e)",
+        r"(?P<era>a\.?d\.?) (?P<year>\d{1,4})",
+        r"(?:the )?(?P<decade>\d{3}0)'?s",
+    )
+]
+
+
+def read_date(text: str) -> dict[str, int]:
+    """The year, month, day or decade that a text as a whole names; years before Christ below zero; empty for anything
+    else."""
+    if len(text) > _LONGEST_DATE or not _FORMULA.isdisjoint(text):
+        return {}
+    text = " ".join(one_spelling(without_latex(text)).split()).strip(" .,;。，")
+    found = next((match.groupdict() for form in _FORMS if (match := form.fullmatch(text))), {})
+    era, name = found.pop("era", None) or "", found.pop("name", None)
+    date = {part: int(value) if value.isascii() else han(value) for part, value in found.items() if value}
+    if name:
+        date["month"] = _MONTHS.split("|").index(name.lower()) + 1
+    if era == "公元前" or era[:1] in ("b", "B"):
+        date["year"] *= -1
+    return date if date.get("month", 1) <= 12 and date.get("day", 1) <= 31 else {}

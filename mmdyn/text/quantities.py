@@ -12,8 +12,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from mmdyn.text.numbers import read_number
-from mmdyn.text.units import known_unit, read_names, unit_name
+from mmdyn.text.numbers import known_unit, read_names, read_number, unit_name
 
 ORDINAL = "th"
 """The unit of third and 第三."""

@@ -1,4 +1,6 @@
-"""What all pages share: the templates, and texts cut into words, formulas and places of pictures.
+"""What all pages share: the templates, texts cut into pieces, and filters of answers.
+
+What all pages share: the templates, and texts cut into words, formulas and places of pictures.
 
 Whatever data or models said is text: the templates escape everything, and nothing of it is marked as safe.
 """
@@ -6,15 +8,168 @@ Whatever data or models said is text: the templates escape everything, and nothi
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from msgspec import Struct, structs
 
-from mmdyn.tables import condition_name, contrast_name, p_value, percent, remarks, score_text, unread_of
-from mmdyn.view.filters import SAID
+from mmdyn.tables import EVEN, POOLED, condition_name, contrast_name, p_value, percent, remarks, score_text, unread_of
+
+FACTORS = ("model", "set_name", "variant", "chain", "context", "style", "shots")
+PAGE = 50
+SEARCHED_TEXT = 200
+"""Characters of a text that is looked for: SQLite compares it at every place."""
+
+WHICH = {
+    "right": f"a.value > {EVEN}",
+    "wrong": f"a.value < {EVEN}",
+    "lost": "a.flip < 0",
+    "gained": "a.flip > 0",
+    **{status: f"a.status = '{status}'" for status in ("unparsed", "refused", "failed", "unscored")},
+    "needs_judge": "a.needs_judge",
+    "truncated": "a.truncated",
+    "kept": "a.stayed > 0",
+    "stuck": "a.stayed < 0",
+    "partly": "a.partly",
+}
+"""What an answer can be asked to be, any of them together."""
+
+SAID = {
+    "right": "right",
+    "wrong": "wrong",
+    "lost": "flipped to wrong",
+    "gained": "flipped to right",
+    "unparsed": "unparsed",
+    "refused": "refused",
+    "failed": "failed",
+    "unscored": "not scored",
+    "needs_judge": "needs a judge",
+    "truncated": "cut off",
+    "kept": "right as before",
+    "stuck": "wrong as before",
+    "partly": "partly right, before or now",
+}
+
+
+class Filter(Struct, frozen=True):
+    """Empty texts filter nothing.
+
+    which: names of WHICH, all of which hold, with commas. over: `all` for the chains that count over all chains, and
+    where a flip is one of their mean.
+    field: NAME=VALUE. text: what a question, its id or a reply holds, in either case. sort: `broke` (the questions
+    that most variants broke first) or `name`. page: from 1.
+    """
+
+    model: str = ""
+    set_name: str = ""
+    variant: str = ""
+    chain: str = ""
+    context: str = ""
+    style: str = ""
+    shots: str = ""
+    which: tuple[str, ...] = ()
+    over: str = ""
+    field: str = ""
+    text: str = ""
+    sort: str = "broke"
+    page: int = 1
+
+    @classmethod
+    def of(cls, given: Mapping[str, str], which: list[str]) -> Filter:
+        """What an address says; what is not known there is left out."""
+        texts = {name: given[name] for name in (*FACTORS, "over", "field", "text") if given.get(name)}
+        page, named = given.get("page", ""), dict.fromkeys(name for one in which for name in one.split(","))
+        number = int(page) if page.isascii() and page.isdigit() and len(page) < 8 else 1
+        texts |= {"text": texts["text"][:SEARCHED_TEXT]} if "text" in texts else {}
+        sort = "name" if given.get("sort") == "name" else "broke"
+        return cls(**texts, which=tuple(name for name in named if name in WHICH), sort=sort, page=max(1, number))
+
+    def address(self, **changes: Any) -> str:
+        """The query of an address, such as `?model=a&which=wrong`, with changes."""
+        default, changed = Filter(), structs.asdict(structs.replace(self, **changes))
+        told = {name: value for name, value in changed.items() if value != getattr(default, name)}
+        told |= {"which": ",".join(told["which"])} if "which" in told else {}
+        return "?" + urlencode(told) if told else ""
+
+    def where(self) -> tuple[str, list[object]]:
+        """A condition on answers `a`, with what fills its places."""
+        parts, values = ["1"], list[object]()
+        asked = [(name, getattr(self, name)) for name in FACTORS if getattr(self, name)]
+        if asked:
+            within = " AND ".join(f"{name} = ?" for name, _ in asked)
+            parts.append(f"a.condition IN (SELECT id FROM conditions WHERE {within})")
+            values += [value for _, value in asked]
+        if self.over:
+            parts.append("a.condition IN (SELECT id FROM conditions WHERE pooled)")
+        for name in self.which:
+            parts.append(_over_chains(name) if self.over and name in WAYS else WHICH[name])
+        if self.field:
+            name, _, value = self.field.partition("=")
+            parts.append("a.parent IN (SELECT parent FROM fields WHERE name = ? AND value = ?)")
+            values += [name, value]
+        if self.text:
+            parts.append(
+                "(a.digest IN (SELECT digest FROM samples WHERE text LIKE ? ESCAPE '\\')"
+                " OR a.id IN (SELECT id FROM replies WHERE text LIKE ? ESCAPE '\\'))"
+            )
+            values += [_like(self.text)] * 2
+        return " AND ".join(parts), values
+
+    def parents(self, db: sqlite3.Connection) -> list[sqlite3.Row]:
+        """The questions that have such answers, in order: token, set, name, how many variants broke it, answers."""
+        where, values = self.where()
+        order = "p.broke DESC, p.set_name, p.name" if self.sort == "broke" else "p.set_name, p.name"
+        sql = f"""SELECT p.*, found.n
+            FROM (SELECT a.parent, count(*) AS n FROM answers a WHERE {where} GROUP BY 1) found
+            JOIN parents p ON p.id = found.parent ORDER BY {order}"""
+        return db.execute(sql, values).fetchall()
+
+    def answers(self, db: sqlite3.Connection, parents: Sequence[int]) -> dict[int, list[sqlite3.Row]]:
+        """Such answers to some questions, by these, with their conditions."""
+        (where, values), found = self.where(), dict[int, list[sqlite3.Row]]()
+        which = f"a.parent IN ({', '.join('?' * len(parents))})"
+        for row in db.execute(f"{ANSWERS} WHERE {which} AND {where} {ORDER}", [*parents, *values]):
+            found.setdefault(row["parent"], []).append(row)
+        return found
+
+
+ANSWERS = """SELECT a.*, c.model, c.set_name, c.variant, c.chain, c.context, c.style, c.shots
+    FROM answers a JOIN conditions c ON c.id = a.condition"""
+ORDER = "ORDER BY c.model, c.variant DESC, c.context, c.style, c.shots, c.chain, a.sample, a.epoch"
+
+
+WAYS = {
+    "kept": f"x.value > {EVEN} AND y.value > {EVEN}",
+    "lost": f"x.value > {EVEN} AND y.value < {EVEN}",
+    "partly": f"{EVEN} IN (x.value, y.value)",
+    "gained": f"x.value < {EVEN} AND y.value > {EVEN}",
+    "stuck": f"x.value < {EVEN} AND y.value < {EVEN}",
+}
+"""What became of a question, by its mean under the standard condition (x) and under the variant's (y): one of these."""
+
+
+def _over_chains(name: str) -> str:
+    """Where the mean over all chains went beside the standard answer. Joined in the order that is written, from few
+    rows to many."""
+    same = "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
+    return f"""(a.condition, a.parent) IN (SELECT c.id, y.parent
+        FROM conditions p CROSS JOIN conditions c CROSS JOIN conditions s CROSS JOIN cells y CROSS JOIN cells x
+        WHERE p.chain = '{POOLED}' AND c.variant = 'dynamic' AND s.variant = 'standard'
+        AND ({same.format("p")}) = ({same.format("c")}) AND ({same.format("p")}) = ({same.format("s")})
+        AND y.condition = p.id AND x.condition = s.id AND x.parent = y.parent
+        AND {WAYS[name]})"""
+
+
+def _like(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
 
 LONGEST_FORMULA = 1000
 MOST_TOKENS = 4000

@@ -11,8 +11,7 @@ from typing import Any
 from mmdyn.errors import MmdynError
 from mmdyn.tables import EVEN, POOLED, Change, changes_of, report
 from mmdyn.view._page import render
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.index import Index
+from mmdyn.view.index import Catalog, Index
 
 PAGE, MOST_PAIRS = 50, 30
 MOST_READ = 50_000

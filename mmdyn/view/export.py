@@ -21,7 +21,7 @@ from starlette.routing import Match, Route
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.view._page import render
-from mmdyn.view.catalog import Catalog
+from mmdyn.view.index import Catalog
 from mmdyn.view.server import STATIC, page_routes
 from mmdyn.work import ProgressBar
 

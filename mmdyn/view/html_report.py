@@ -17,10 +17,8 @@ from msgspec import Struct
 from mmdyn.record import Record
 from mmdyn.run import Recorded
 from mmdyn.tables import EVEN, TO_WRONG, Key, Report, Row, doubts, explain
-from mmdyn.view._page import Piece, render
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.filters import Filter
-from mmdyn.view.index import describe
+from mmdyn.view._page import Filter, Piece, render
+from mmdyn.view.index import Catalog, describe
 from mmdyn.view.run import filter_of, results, sides_of
 from mmdyn.view.sample import Side
 from mmdyn.view.server import STATIC

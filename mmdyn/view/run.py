@@ -1,10 +1,14 @@
-"""The page of a run: its scores and changes as a report has them, and the rest of it."""
+"""The page of a run: its scores and changes as a report has them, with charts."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any
+from math import ceil, floor
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from rich.cells import cell_len
 
 from mmdyn.tables import (
     POOLED,
@@ -19,11 +23,67 @@ from mmdyn.tables import (
     scores_of,
     state_lines,
 )
-from mmdyn.view._page import render, state_address
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.charts import Interval, chart
-from mmdyn.view.filters import WAYS, Filter
+from mmdyn.view._page import WAYS, Filter, render, state_address
+from mmdyn.view.index import Catalog
 from mmdyn.view.runs import run_state
+
+ROW, LEFT, WIDTH, RIGHT = 24, 400, 420, 180
+"""Pixels: the height of a row, and the widths of its name (at most), its scale and its number."""
+
+LETTER = 7.3
+"""Pixels of a letter of a name; a Chinese character takes two."""
+
+
+class Interval(NamedTuple):
+    """A row: its name, the query of the samples under it, a value with its interval, and how the number is spelt."""
+
+    name: str
+    link: str
+    value: float
+    low: float
+    high: float
+    said: str
+
+
+class Chart(Struct, frozen=True):
+    """Rows as they are drawn, with their places in pixels; `zero` is where the scale's zero lies, None outside it."""
+
+    rows: list[tuple[Interval, float, float, float, float]]
+    ticks: list[tuple[float, str]]
+    zero: float | None
+    height: float
+    left: int
+
+    @property
+    def right(self) -> int:
+        """Where the numbers begin."""
+        return self.left + WIDTH
+
+    @property
+    def width(self) -> int:
+        """Of the whole."""
+        return self.right + RIGHT
+
+
+def chart(rows: Sequence[Interval], least: float, most: float) -> Chart | None:
+    """Place rows on a scale that holds at least these values; None without rows."""
+    if not rows:
+        return None
+    low, high = min([least, *(row.low for row in rows)]), max([most, *(row.high for row in rows)])
+    step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if (high - low) / step <= 8 or step == 1.0)
+    left = min(LEFT, ceil(24 + LETTER * max(cell_len(row.name) for row in rows)))
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+
+    def at(value: float) -> float:
+        return round(left + WIDTH * (value - first * step) / ((last - first) * step), 1)
+
+    placed = [(row, ROW * (n + 0.5), at(row.low), at(row.value), at(row.high)) for n, row in enumerate(rows)]
+    ticks = [
+        (at(tick * step), f"{100 * tick * step:+.0f}" if first < 0 and tick else f"{100 * tick * step:.0f}")
+        for tick in range(first, last + 1)
+    ]
+    return Chart(placed, ticks, at(0) if first <= 0 <= last else None, ROW * len(rows) + 26, left)
+
 
 OF_WHY = ("fieldtests", "attribution", "noise", "ladder", "curves")
 """The kinds of table that the page on why shows."""

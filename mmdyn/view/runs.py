@@ -9,7 +9,7 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import sentence_of
 from mmdyn.tables import NOT_GIVEN, POOLED, Scored, scores_of
 from mmdyn.view._page import render
-from mmdyn.view.catalog import Catalog
+from mmdyn.view.index import Catalog
 
 RECENT = 300
 """Seconds since its last record for which an unfinished run counts as going on."""

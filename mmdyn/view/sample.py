@@ -15,9 +15,8 @@ from mmdyn.record import Judgement, Record
 from mmdyn.run import Recorded, sent_prompt
 from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer
-from mmdyn.view._page import Piece, compared, pieces, render
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.filters import ANSWERS, ORDER, Filter
+from mmdyn.view._page import ANSWERS, ORDER, Filter, Piece, compared, pieces, render
+from mmdyn.view.index import Catalog
 from mmdyn.view.samples import marked, worst
 from mmdyn.work import RunFolder, judged_kind, unjudged_kind
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmdyn.tables import POOLED
-from mmdyn.view._page import pieces, render, state_address
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.filters import FACTORS, PAGE, Filter
+from mmdyn.view._page import FACTORS, PAGE, Filter, pieces, render, state_address
+from mmdyn.view.index import Catalog
 
 SHOWN_ANSWERS, SHOWN_VALUES, SNIPPET = 12, 200, 220
 MARKS = {"right": "✓", "wrong": "✗", "even": "½", "unparsed": "?", "refused": "⊘", "failed": "!", "unscored": "…"}

@@ -11,7 +11,7 @@ from mmdyn.data import WEAKNESS, ChainStrength, SampleSet, describe_trail
 from mmdyn.sample import Sample
 from mmdyn.sheets import Seen, digest_shown
 from mmdyn.view._page import compared, pieces, render
-from mmdyn.view.catalog import Catalog, has_digest
+from mmdyn.view.index import Catalog, has_digest
 from perturb import ChainOutcomes, summarize
 
 PAGE, TOP_REASONS = 20, 8

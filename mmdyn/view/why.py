@@ -6,7 +6,7 @@ from typing import Any
 
 from mmdyn.tables import Why, explain, grid_of
 from mmdyn.view._page import render, state_address
-from mmdyn.view.catalog import Catalog
+from mmdyn.view.index import Catalog
 from mmdyn.view.run import page as run_page
 
 

@@ -10,10 +10,9 @@ from .interrupts import (
     run_to_the_end as run_to_the_end,
     wait_for as wait_for,
 )
-from .progress import ProgressBar as ProgressBar
+from .pool import RayConfig as RayConfig, open_ray as open_ray, room_for as room_for
+from .progress import LOG as LOG, ProgressBar as ProgressBar, log_to_terminal as log_to_terminal, run_log as run_log
 from .ranks import Ranks as Ranks
-from .ray_cluster import RayConfig as RayConfig, open_ray as open_ray, room_for as room_for
-from .reply_tally import CacheUse as CacheUse, ReplyTally as ReplyTally
 from .run_folder import (
     ANSWERED_NOW as ANSWERED_NOW,
     COMPARISON as COMPARISON,
@@ -23,11 +22,13 @@ from .run_folder import (
     RECORD as RECORD,
     RUN as RUN,
     SAMPLE as SAMPLE,
+    CacheUse as CacheUse,
     Evaluator as Evaluator,
     Expansion as Expansion,
     JudgeEntry as JudgeEntry,
     ModelEntry as ModelEntry,
     RecordSource as RecordSource,
+    ReplyTally as ReplyTally,
     RunConfig as RunConfig,
     RunFolder as RunFolder,
     Scoring as Scoring,
@@ -42,7 +43,6 @@ from .run_folder import (
     unjudged_kind as unjudged_kind,
     write_config as write_config,
 )
-from .run_log import LOG as LOG, log_to_terminal as log_to_terminal, run_log as run_log
 from .set_step import (
     IMPORTED_SOURCE as IMPORTED_SOURCE,
     Maker as Maker,

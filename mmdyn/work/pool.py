@@ -1,21 +1,27 @@
-"""Many keyed jobs, over many processes, resumable: a result is kept as it comes, and a job whose result is kept is not
-done again."""
+"""Many keyed jobs over many processes, here or on a Ray cluster, resumable: what is done is not done again."""
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
+import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from itertools import islice
+from importlib import import_module
+from itertools import cycle, islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from mmdyn.errors import MmdynError, UserError
+from mmdyn.errors import MissingExtra, MmdynError, UserError
 from mmdyn.work.interrupts import NOTICED_SECONDS, interrupts_deferred
 from mmdyn.work.store import Store
 
@@ -237,3 +243,149 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+CONNECT_SECONDS = 10.0
+ROUNDING = 1e-6
+"""So that three replicas with 0.333333 GPUs share one."""
+
+
+class RayConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name", tag="ray"):
+    """A Ray cluster.
+
+    address: host:port, `local` for one that is started on this machine, or empty for the one that RAY_ADDRESS names
+        (`local` where it names none). replicas: of each model, or of what makes variants. gpus: of each replica,
+        fractions too; None for one where the cluster has GPUs.
+    """
+
+    address: str = ""
+    replicas: int = 1
+    gpus: float | None = None
+
+    def check(self) -> None:
+        """Raise UserError for numbers that Ray cannot give."""
+        for what, number, fits in (
+            ("replicas", self.replicas, self.replicas >= 1),
+            ("gpus", self.gpus, self.gpus is None or self.gpus >= 0),
+        ):
+            if not fits:
+                raise UserError(f"{what} is {number}: give another number")
+        if self.gpus is not None and self.gpus > 1 and not float(self.gpus).is_integer():
+            raise UserError(
+                f"gpus is {self.gpus:g}, which Ray gives to no replica: give a fraction of one, or a whole number"
+            )
+
+    def gpus_each(self, ray: Any) -> float:
+        """The GPUs of a replica on a joined cluster. Raises UserError where it has no room for all of them."""
+        there = [node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"]]
+        gpus = float(any(there)) if self.gpus is None else self.gpus
+        if gpus and self.replicas > (room := room_for(gpus, there)):
+            raise UserError(
+                f"{self.replicas} replicas with {gpus:g} GPUs each are asked for, and the cluster has room for {room}:"
+                " lower the replicas or the gpus of --executor ray"
+            )
+        return gpus
+
+
+def room_for(gpus: float, there: Sequence[float]) -> int:
+    """How many replicas fit on nodes with so many GPUs each: a fraction is of one GPU, several GPUs are of one node."""
+    if gpus < 1:
+        return sum(int(node) * int(1 / gpus + ROUNDING) for node in there)
+    return sum(int(node // gpus) for node in there)
+
+
+@contextmanager
+def open_ray(address: str) -> Iterator[Any]:
+    """The module `ray`, connected. A connection that was there before stays."""
+    try:
+        ray: Any = import_module("ray")
+    except ModuleNotFoundError:
+        raise MissingExtra("ray", "ray") from None
+    if ray.is_initialized():
+        yield ray
+        return
+    _check(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    joined = address not in ("", "local") or (not address and os.environ.get("RAY_ADDRESS"))
+    started = {} if joined else {"include_dashboard": False}
+    try:
+        ray.init(address=address or None, log_to_driver=False, logging_level="error", **started)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        here = address or "this machine"
+        raise UserError(f"no Ray cluster answers at {here} ({reason}): check --executor ray") from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check(address: str) -> None:
+    """Ray itself tries for minutes where nothing answers."""
+    if address in ("", "auto", "local"):
+        return
+    host, colon, port = address.rpartition(":")
+    if not (host and colon and port.isdecimal()) or "/" in host:
+        raise UserError(f"{address!r} is no address of a Ray cluster: write host:port, as `ray status` shows it")
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(f"no Ray cluster answers at {address} ({error}): check --executor ray") from None
+
+
+LOSSES = 3
+"""Replicas that may be lost with the same jobs in a row."""
+RAY_CHUNK_JOBS = 8
+"""Jobs that travel together at most: the way to a replica and back costs about a millisecond."""
+
+
+def in_replicas(jobs: Iterator[Job], make: Callable[[], Work], config: RayConfig, threads: int) -> Generator[Job]:
+    """Results as they come, in any order, of replicas that do so many chunks of jobs at a time each. Paths mean the
+    same on every machine. What a lost replica was at is done by one that is started in its place.
+
+    Raises UserError where replicas are lost again and again, or a job raised an error.
+    """
+    config.check()
+    with open_ray(config.address) as ray:
+        lasting = {"max_restarts": -1, "max_task_retries": LOSSES, "scheduling_strategy": "SPREAD"}
+        kind = ray.remote(num_cpus=0, num_gpus=config.gpus_each(ray), max_concurrency=threads, **lasting)(_Replica)
+        replicas = [kind.remote(make, str(Path.cwd())) for _ in range(config.replicas)]
+        doing: dict[Any, tuple[Any, list[str]]] = {}
+
+        def begin(replica: Any) -> None:
+            if chunk := list(islice(jobs, RAY_CHUNK_JOBS)):
+                answer = replica.do.remote([payload for _, payload in chunk])
+                doing[answer] = replica, [key for key, _ in chunk]
+
+        for replica in islice(cycle(replicas), 2 * threads * len(replicas)):
+            begin(replica)
+        while doing:
+            for answer in ray.wait(list(doing), timeout=NOTICED_SECONDS)[0]:
+                replica, keys = doing.pop(answer)
+                try:
+                    results, problem = ray.get(answer)
+                except ray.exceptions.RayError as error:
+                    results, problem = [], f"a replica ended ({str(error).strip().splitlines()[-1]})"
+                if problem:
+                    raise UserError(f"{problem}: what was done is kept, and the same command goes on")
+                begin(replica)
+                yield from zip(keys, results, strict=True)
+
+
+class _Replica:
+    """Does jobs in a process of its own. `folder`: where relative paths begin, if this machine has it."""
+
+    def __init__(self, make: Callable[[], Work], folder: str) -> None:
+        self._make, self._making = make, threading.Lock()
+        self._work: Work | None = None
+        if Path(folder).is_dir():
+            os.chdir(folder)
+
+    def do(self, payloads: list[bytes]) -> tuple[list[bytes], str]:
+        """The results of jobs, or none and the problem."""
+        try:
+            with self._making:
+                work = self._work = self._work or self._make()
+            return [work(payload) for payload in payloads], ""
+        except MmdynError as error:
+            return [], str(error)

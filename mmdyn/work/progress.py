@@ -1,10 +1,13 @@
-"""Progress on standard error: a live bar on a terminal, a plain line every few seconds elsewhere."""
+"""How far work is: a bar or lines on standard error, and a log in the run's folder."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import TypeVar
@@ -113,3 +116,33 @@ def _clock(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+LOG = logging.getLogger("mmdyn")
+FORM = "%(asctime)s %(levelname)s %(message)s"
+
+
+@contextmanager
+def run_log(folder: Path, rank: int = 0) -> Iterator[None]:
+    """Append what is logged meanwhile to log.txt in a run's folder, or log-N.txt for rank N; how it ends, too."""
+    handler = logging.FileHandler(folder / (f"log-{rank}.txt" if rank else "log.txt"), encoding="utf-8")
+    handler.setFormatter(logging.Formatter(FORM))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    try:
+        yield
+        LOG.info("done")
+    except BaseException as error:
+        LOG.error("ended by %s: %s", type(error).__name__, error)
+        raise
+    finally:
+        LOG.removeHandler(handler)
+        handler.close()
+
+
+def log_to_terminal() -> None:
+    """Print what is logged on standard error, too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(FORM))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)

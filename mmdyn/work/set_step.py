@@ -39,11 +39,9 @@ from mmdyn.data import (
 from mmdyn.errors import InputError, MmdynError, UserError
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import Sample
-from mmdyn.work.pool import Job, find_result, run_jobs, unsettled
+from mmdyn.work.pool import Job, RayConfig, find_result, in_replicas, run_jobs, unsettled
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.ranks import Ranks
-from mmdyn.work.ray_cluster import RayConfig
-from mmdyn.work.ray_pool import in_replicas
 from mmdyn.work.store import Reader, Store
 
 IMPORTED_SOURCE = ".source"

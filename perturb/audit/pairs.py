@@ -1,21 +1,133 @@
-"""A dynamic set beside the set that it was made of: each variant with its parent."""
+"""Variants beside their parents: made again from their trails, put on sheets for people, counted by chain."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 
-from msgspec import Struct
+import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from mmdyn.data import SampleSet
+from mmdyn import plugins
+from mmdyn.data import ImageFolder, SampleSet, replace_images
 from mmdyn.errors import UserError
-from mmdyn.sample import Sample, Variant
-from mmdyn.sheets import find_source, origin_of
-from perturb.audit.replay import operator_of, places, redo, trail_of
-from perturb.codec import pictures_in
-from perturb.item import EMBEDDED
+from mmdyn.keys import sha256
+from mmdyn.sample import ImageRef, Sample, Step, Variant
+from mmdyn.sheets import Card, Form, Side, draw_cards, find_source, origin_of, write_sheet
+from perturb.codec import LazyPictures, decode, encode, pictures_in
+from perturb.item import EMBEDDED, Item, NotApplicable
 from perturb.judge._judge import Case, Look
-from perturb.services import Services, ToolNames
+from perturb.rewrite._lexicon import swaps
+from perturb.services import Operator, Services, ToolNames
+
+TOLERANCE = 4
+"""Levels of 255 by which a picture that a diffusion model painted may differ when it is painted again: other devices
+and library versions round otherwise, and nobody sees it."""
+
+
+class Replayed(Struct, frozen=True):
+    """What a replay found: where both are empty the sample and its pictures are equal, byte for byte.
+
+    `differing` names what is not as the trail says; `near` the pictures that a diffusion model painted and that differ
+    by at most TOLERANCE levels.
+    """
+
+    differing: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+
+def replay(
+    before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, services: Services | None = None
+) -> Replayed:
+    """Compare a variant, and its pictures as they lie on the disk, with what its trail makes of its parent now.
+
+    `source` holds the parent's pictures and `images` the variant's; the `services` is needed for a styler other than
+    the embedded one. Raises UserError for a sample without a trail, and where a step cannot be done again.
+    """
+    trail = trail_of(after)
+    originals = pictures_in(source, before.all_images)
+    item = redo(before, trail.steps, originals, services)
+    olds, news = places(item.sample), places(after)
+    if len(olds) != len(news):
+        return Replayed(("number of pictures",))
+    refs = dict(zip(olds, news, strict=True))
+    words = replace(replace_images(item.sample, refs), id=after.id, variant=trail)
+    differing = [name for name in Sample.__struct_fields__ if getattr(words, name) != getattr(after, name)]
+    painted = [step for step in trail.steps if "styler" in operator_of(step).uses]
+    near, exact = list[str](), all(step.params.get("by") == EMBEDDED for step in painted)
+    for number, (old, new) in enumerate(refs.items(), 1):
+        if (apart := levels_apart(_again(item, old, originals, source), images, new)) is None:
+            continue
+        if not exact and apart <= TOLERANCE:
+            near.append(f"picture {number} differs by at most {apart:g} levels")
+        else:
+            differing.append(f"picture {number}" + f" (by up to {apart:g} levels)" * (not exact and apart < inf))
+    return Replayed(tuple(differing), tuple(near))
+
+
+def redo(before: Sample, steps: Iterable[Step], originals: LazyPictures, services: Services | None = None) -> Item:
+    """The parent as the steps of a trail change it. Raises UserError where one cannot be done again."""
+    item = Item(before, originals)
+    for step in steps:
+        try:
+            changed = operator_of(step)(services).apply(item, step.params)
+        except ValueError as error:
+            raise UserError(f"{step.operator} cannot be replayed on {before.id}: {error}") from None
+        if isinstance(changed, NotApplicable):
+            raise UserError(f"{step.operator} no longer applies to {before.id}: {changed.reason}")
+        item = changed
+    return item
+
+
+def trail_of(sample: Sample) -> Variant:
+    """A variant's trail. Raises UserError for a sample that is none."""
+    if sample.variant is None:
+        raise UserError(f"{sample.id} is no variant: there is nothing to replay")
+    return sample.variant
+
+
+def operator_of(step: Step) -> type[Operator]:
+    """The operator that a step names. Raises PluginError."""
+    kind: type[Operator] = plugins.load("operators", step.operator)
+    return kind
+
+
+def places(sample: Sample) -> list[ImageRef]:
+    """Every place of a picture: two of them may show the same one."""
+    return [*sample.images, *(option.image for option in sample.options if option.image)]
+
+
+def levels_apart(data: bytes, images: ImageFolder, ref: ImageRef) -> float | None:
+    """By how many levels at most a picture differs from the file that the set has for it; None where the bytes are
+    equal.
+
+    Infinite where the file is missing, overwritten (it is named by its bytes) or of another size.
+    """
+    try:
+        there = images.read(ref)
+        if sha256(there) != Path(ref).stem:
+            return inf
+        if there == data:
+            return None
+        old, new = decode(there).pixels, decode(data).pixels
+    except ValueError:
+        return inf
+    return int(np.abs(old.astype(np.int16) - new).max()) if old.shape == new.shape else inf
+
+
+def _again(item: Item, ref: ImageRef, originals: LazyPictures, source: ImageFolder) -> bytes:
+    """A picture's file: encoded where it was changed, else the parent's own. Raises UserError where it cannot be
+    had."""
+    try:
+        picture = item.pictures[ref]
+        changed = not np.array_equal(picture.pixels, originals[ref].pixels)
+        return encode(picture) if changed else source.read(ref)
+    except ValueError as error:
+        raise UserError(f"{ref} cannot be made again: {error}") from None
 
 
 class VariantPair(Struct, frozen=True):
@@ -96,3 +208,87 @@ def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterat
             if before is None:
                 raise UserError(f"{after.parent}, the parent of {after.id}, is not in {parent.folder} in its place")
         yield VariantPair(before, after, trail_of(after).verdict.status)
+
+
+_FORM = Form("Does each variant (right) still ask the same and have the same answer?")
+
+
+def audit_variants(
+    dynamic: SampleSet, out: Path, parent: str | Path | None = None, count: int = 60, seed: int = 0
+) -> int:
+    """Write a sheet of at most `count` variants, as many of each chain and outcome as there are; how many it holds.
+
+    Raises UserError where the parent is not found, the file cannot be written or a picture is missing.
+    """
+    source = find_parent(dynamic, parent)
+    cards = draw_cards(_cards(dynamic, source), count, seed)
+    write_sheet(dynamic, source, cards, _FORM, out)
+    return len(cards)
+
+
+def _cards(dynamic: SampleSet, parent: SampleSet) -> Iterator[Card]:
+    for pair in pairs(dynamic, parent):
+        trail = pair.trail
+        attempt = f", attempt {trail.attempt}" if trail.attempt else ""
+        told = f"{trail.chain}, draw {trail.draw}{attempt}, seed {trail.seed}"
+        sides = Side(pair.after, dynamic.images), Side(pair.before, parent.images)
+        yield Card(*sides, (trail.chain, pair.outcome), told)
+
+
+MADE = ("kept", "unjudged")
+_MOST_REASONS = 100
+_SWAPPED = [("text.substitute", "embedded")]
+
+
+class ChainOutcomes(Struct):
+    """One chain: variants by outcome, the reasons of those not kept by their first words (details are in
+    dropped.jsonl), and how many claims that questions became are true and false."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    claims: Counter[bool] = field(default_factory=Counter)
+
+    @property
+    def made(self) -> int:
+        """Variants that are in the set."""
+        return sum(self.outcomes[status] for status in MADE)
+
+
+def summarize(dynamic: SampleSet) -> dict[str, ChainOutcomes]:
+    """Count a dynamic set's variants by chain, in the order of `--ops`."""
+    chains = {name: ChainOutcomes() for name in str(dynamic.manifest.made.get("ops", "")).split(",") if name}
+    for sample in dynamic:
+        if sample.variant:
+            chain = chains.setdefault(sample.variant.chain, ChainOutcomes())
+            chain.outcomes[sample.variant.verdict.status] += 1
+            if sample.variant.hidden:
+                chain.claims[sample.answer is True] += 1
+    for dropped in dynamic.dropped():
+        chain = chains.setdefault(dropped.chain, ChainOutcomes())
+        chain.outcomes[dropped.status] += 1
+        reason = dropped.reason
+        if reason.endswith(")") and dropped.status != "failed":  # what fails says in brackets why
+            reason = reason.partition(" (")[0]
+        known = reason in chain.reasons or len(chain.reasons) < _MOST_REASONS
+        chain.reasons[reason if known else "other reasons"] += 1
+    return chains
+
+
+def scaffolding_share(dynamic: SampleSet, parent: str | Path | None = None) -> float | None:
+    """Of the words that the embedded rewriter replaced, the share that asks, points or joins (find, shown, if) and says
+    nothing of the subject.
+
+    Args:
+        dynamic: a set of variants; those count whose words nothing else changed.
+        parent: the set that it was made of; looked for beside it where it is not given.
+
+    Returns:
+        The share; None where no word was replaced so, or the parents are not at hand.
+    """
+    found = Counter[bool]()
+    with suppress(UserError):
+        for pair in pairs(dynamic, find_parent(dynamic, parent)):
+            worded = [step for step in pair.trail.steps if step.operator.startswith("text.")]
+            if pair.outcome in MADE and [(step.operator, step.params.get("by")) for step in worded] == _SWAPPED:
+                found.update(hit.scaffolding for _, _, hit in swaps(pair.before, pair.after))
+    return found[True] / found.total() if found else None

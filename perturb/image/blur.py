@@ -12,7 +12,7 @@ from numpy.random import Generator
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb.item import LEVELS, NO_PICTURE, Item, NotApplicable, Pixels
-from perturb.operator import Operator
+from perturb.services import Operator
 
 RADII = dict(zip(LEVELS, (0.001, 0.002, 0.004, 0.008, 0.016), strict=True))
 """The standard deviation by level, as a share of the square root of the picture's area."""

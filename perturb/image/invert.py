@@ -12,7 +12,7 @@ from mmdyn.sample import Sample
 from mmdyn.text import known_by_colour, names_a_colour, names_a_shade
 from perturb.image._named import refused
 from perturb.item import Item, NotApplicable, Pixels
-from perturb.operator import Operator
+from perturb.services import Operator
 
 
 class Invert(Operator):

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb.item import LEVELS, NO_PICTURE, Item, NotApplicable, Pixels
-from perturb.operator import Operator
+from perturb.services import Operator
 
 QUALITIES = dict(zip(LEVELS, (40, 20, 10, 5, 2), strict=True))
 """Quality by level, 1 to 100 in the scale of the Independent JPEG Group."""

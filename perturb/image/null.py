@@ -10,9 +10,8 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._hashing import keys, mixed
-from perturb.item import NO_PICTURE, Item, NotApplicable, Pixels
-from perturb.operator import Operator
+from perturb.item import NO_PICTURE, Item, NotApplicable, Pixels, keys, mixed
+from perturb.services import Operator
 
 _BLOCK = 8
 """The side of a block in pixels, that of a JPEG's blocks: a level more or less over a whole block outlives JPEG's

@@ -13,7 +13,7 @@ from mmdyn.data import MAX_PIXELS
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb.item import LEVELS, NO_PICTURE, Item, NotApplicable, Pixels, Place
-from perturb.operator import Operator
+from perturb.services import Operator
 
 RATIOS = {"": (0.10, 0.20), "mild": (0.05, 0.10), "strong": (0.20, 0.35)}
 RATIOS |= {level: (ratio, ratio) for level, ratio in zip(LEVELS, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)}

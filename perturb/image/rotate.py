@@ -15,7 +15,7 @@ from mmdyn.sample import Sample
 from mmdyn.text import names_a_direction
 from perturb.image._named import refused
 from perturb.item import LEVELS, Item, NotApplicable, Pixels, Place
-from perturb.operator import Operator
+from perturb.services import Operator
 
 ANGLES = dict(zip(LEVELS, (3, 6, 10, 15, 20), strict=True))
 """Degrees by level."""

@@ -11,9 +11,8 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._hashing import keys, mixed
-from perturb.item import LEVELS, NO_PICTURE, Item, NotApplicable, Pixels
-from perturb.operator import Operator
+from perturb.item import LEVELS, NO_PICTURE, Item, NotApplicable, Pixels, keys, mixed
+from perturb.services import Operator
 
 DENSITIES = {"": (0.01, 0.03), "mild": (0.003, 0.01), "strong": (0.03, 0.08)}
 """Lowest and highest density by severity."""
@@ -27,7 +26,7 @@ class SaltPepper(Operator):
 
     The density, the expected share of the pixels that are set, is uniform in [0.01, 0.03]: noise that is plain to see.
     `mild` draws it from [0.003, 0.01], `strong` from [0.03, 0.08]. Where a picture of the sample has small print, all
-    get less, so that the print stays readable (`perturb/_glyphs.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
+    get less, so that the print stays readable (`perturb/codec.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
     The levels 1 to 5 are doses, 0.01, 0.02, 0.04, 0.08 and 0.16, of which small print gets as much: what a lower level
     sets, a higher one sets too, and to the same.
     Which pixels are set, and to what, is hashed from a 63-bit seed, the picture's number in the sample and the pixel's

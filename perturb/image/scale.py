@@ -11,7 +11,7 @@ from numpy.random import Generator
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb.item import LEVELS, NO_PICTURE, Item, NotApplicable, Pixels
-from perturb.operator import Operator
+from perturb.services import Operator
 
 SHARES = dict(zip(LEVELS, (0.7, 0.5, 0.35, 0.25, 0.15), strict=True))
 """Of the picture's width and height, by level."""

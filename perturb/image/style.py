@@ -11,7 +11,7 @@ from mmdyn.sample import Sample
 from mmdyn.text import known_by_colour, names_a_hue
 from perturb.image._named import refused
 from perturb.item import Item, NotApplicable
-from perturb.operator import Operator
+from perturb.services import Operator
 
 
 class Style(Operator):

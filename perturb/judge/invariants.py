@@ -43,8 +43,18 @@ from mmdyn.text import (
     unit_measure,
     without_order,
 )
-from perturb.judge._forms import AskedForm, answers_differ, are_words, asked, means, options_differ, plain_text
-from perturb.judge._judge import Doubt, Look, gravest
+from perturb.judge._judge import (
+    AskedForm,
+    Doubt,
+    Look,
+    answers_differ,
+    are_words,
+    asked,
+    gravest,
+    means,
+    options_differ,
+    plain_text,
+)
 
 VERSION = 4
 """Goes up whenever equal words may get another verdict."""

@@ -24,8 +24,7 @@ from mmdyn.models import (
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Language, Sample, Verdict
 from perturb.judge import invariants
-from perturb.judge._forms import UNKNOWN
-from perturb.judge._judge import Case, Look, VariantJudge
+from perturb.judge._judge import UNKNOWN, Case, Look, VariantJudge
 from perturb.judge.pictures import check_case, kept_verdict, picture_checks
 
 KIND = "variant_judge"

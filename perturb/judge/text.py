@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from perturb.judge._forms import AskedForm, plain_text
-from perturb.judge._judge import Doubt
+from perturb.judge._judge import AskedForm, Doubt, plain_text
 
 LONGEST = 200
 """How many words of a changed stretch are looked at for two that traded places."""

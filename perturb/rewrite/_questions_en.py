@@ -13,8 +13,7 @@ from functools import cache
 import yaml
 from msgspec import Struct
 
-from perturb.rewrite._atoms import FORMULA
-from perturb.rewrite._frames import FOLDER, lines_of
+from perturb.rewrite._frames import FOLDER, FORMULA, lines_of
 
 _NAME = re.compile(r"[A-Z][a-zé]+|[A-Z]{1,4}'?|∠[A-Z0-9]{1,3}|△[A-Z]{3}")
 _FORMULA = re.compile(f"[{FORMULA}]")

@@ -1,23 +1,213 @@
-"""What `flux` and `klein` share."""
+"""A diffusion model from its checkpoint to a device, and what `flux` and `klein` share.
+
+A diffusion model from its checkpoint to a device, by the options that follow a backend's name:
+`flux:/path/to/FLUX.1-dev,device=cuda:0,quantize=int8`.
+"""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, cast
 
+from msgspec import Meta, Struct
 from numpy.random import Generator
 
 from mmdyn.errors import MmdynError, UserError, sentence_of
 from mmdyn.keys import Json, digest
-from mmdyn.models import Spec, read_options
+from mmdyn.models import (
+    Checkpoint,
+    Form,
+    Precision,
+    Spec,
+    find_checkpoint as find,
+    need,
+    read_options,
+    torch_device,
+    torch_dtype,
+)
 from mmdyn.work import Batches, give_memory_back, is_out_of_memory
-from perturb._hashing import keys
-from perturb.item import Pixels
-from perturb.style._loading import LoadSettings, check_kind, find_checkpoint, lent, load, place, quantization, quieten
-from perturb.style._painter import Call, Costs, Painter, PaintJob, fit
-from perturb.style._prompts import encoded, prompts, styles
+from perturb.item import Pixels, keys
+from perturb.style._painter import Call, Costs, Painter, PaintJob, encoded, fit, prompts, styles
+
+INDEX = "model_index.json"
+
+DIFFUSERS = Form("diffusers", INDEX, ("*/*",))
+"""Weights lie in folders by component; files beside them are the same weights once more, in one piece."""
+
+PACKAGES = {"int8": "torchao", "fp8": "torchao", "nf4": "bitsandbytes"}
+
+
+class LoadSettings(Struct, frozen=True):
+    """Options of `flux` and `klein`.
+
+    `device`: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is
+        none.
+    `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `batch`: the most pictures at a time; otherwise chosen from
+        the free memory. `steps`: denoising steps, the backend's own number unless given. `compile`: compile the model's
+        blocks when they are first used. `quantize`: the transformer's weights in 8 or 4 bits. `offload`: keep its
+        weights in the machine's memory and lend them to the GPU, by block (`model`) or by layer (`sequential`).
+        `revision`: a repository's branch, tag or commit.
+    """
+
+    device: str | None = None
+    dtype: Precision | None = None
+    batch: Annotated[int, Meta(ge=1)] | None = None
+    steps: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    compile: bool = False
+    quantize: Literal["int8", "fp8", "nf4"] | None = None
+    offload: Literal["model", "sequential"] | None = None
+    revision: str | None = None
+
+    def check(self) -> None:
+        """Raises UserError for settings that this machine cannot serve, MissingExtra where a package is missing."""
+        need("torch", "diffusers", "transformers", "accelerate")
+        if self.quantize and find_spec(package := PACKAGES[self.quantize]) is None:
+            raise UserError(f"quantize={self.quantize} needs {package}, which is not installed: pip install {package}")
+        if self.compile and self.offload == "sequential":
+            raise UserError(
+                "compile=true needs the layers on the GPU, which offload=sequential moves: use offload=model"
+            )
+        if self.offload and self.torch_device.type == "cpu":
+            raise UserError(f"offload={self.offload} moves the model between a GPU and the CPU: leave it out on a CPU")
+
+    @property
+    def torch_device(self) -> Any:
+        """The torch.device; a GPU is not touched yet. Raises UserError for one that there is not."""
+        return torch_device(self.device)
+
+    @property
+    def smaller(self) -> str:
+        """How to make do with less memory than with these settings."""
+        on_gpu = self.torch_device.type != "cpu"
+        ways = [] if self.quantize else ["quantize=int8"]
+        ways += ["offload=model"] if on_gpu and not self.offload else []
+        ways += ["offload=sequential"] if self.offload == "model" else []
+        return f"use {' or '.join(ways)}" if ways else "take a device with more memory"
+
+    @property
+    def torch_dtype(self) -> Any:
+        """The torch.dtype of the model."""
+        return torch_dtype(self.dtype, self.torch_device)
+
+
+def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint:
+    """The checkpoint of a folder or repository. Raises UserError, MissingExtra."""
+    return find(name, DIFFUSERS, revision)
+
+
+def check_kind(folder: Path, kinds: tuple[str, ...], backend: str) -> None:
+    """Raises UserError where the folder is not of a pipeline class that the backend can load, or a model that is not
+    distilled where the class has both: that one would need many steps and guidance.
+    """
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        kind, distilled = index["_class_name"], index.get("is_distilled", True)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder / INDEX} cannot be read ({error}): fetch the checkpoint again") from None
+    if kind not in kinds:
+        raise UserError(f"{folder} holds a {kind}, and {backend} paints with a {kinds[0]}: name another one")
+    if not distilled:
+        raise UserError(f"{folder} holds a base model, and {backend} needs a distilled one: name another one")
+
+
+def quieten() -> None:
+    """Keep the libraries' hints and progress bars to themselves; to be called before their pipelines are imported."""
+    import diffusers.utils.logging
+    import transformers.utils.logging
+
+    for log in (diffusers.utils.logging, transformers.utils.logging):
+        log.set_verbosity_error()
+        log.disable_progress_bar()
+
+
+def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
+    """A pipeline of a class out of a folder: straight onto its device, or on the host where it is to be offloaded.
+    `parts` are handed on: a component that is None is left out.
+
+    Raises UserError where files are missing or broken.
+    """
+    import torch
+    from safetensors import SafetensorError
+
+    if settings.torch_device.type == "cuda":
+        torch.cuda.set_device(settings.torch_device)  # compiled and quantised kernels go to the thread's own device
+    parts = ({} if settings.offload else {"device_map": settings.torch_device.type}) | parts
+    try:
+        pipeline = kind.from_pretrained(str(folder), dtype=settings.torch_dtype, local_files_only=True, **parts)
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{folder} cannot be loaded ({reason}): fetch the checkpoint again") from None
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline
+
+
+def place(pipeline: Any, settings: LoadSettings) -> None:
+    """Leave the pipeline on its device, or lend it to it from the host, where the next weights are copied while others
+    are at work; compile its blocks where that was asked for.
+
+    The VAE, which stays there, decodes one picture after the other: that costs no time at these sizes, and much less
+    memory.
+    """
+    if settings.offload:
+        device, parts = settings.torch_device, {"model": "block_level", "sequential": "leaf_level"}
+        streams = device.type == "cuda" and not settings.quantize  # pinning quantised weights fails (diffusers 14433)
+        how = {"offload_type": parts[settings.offload], "num_blocks_per_group": 1, "use_stream": streams}
+        pipeline.enable_group_offload(device, exclude_modules=["vae"], **how)
+    else:
+        pipeline.to(settings.torch_device)  # whose number `load` cannot say
+    pipeline.vae.enable_slicing()
+    if settings.compile:
+        pipeline.transformer.compile_repeated_blocks(fullgraph=not settings.offload)
+
+
+def lent(pipeline: Any) -> int:
+    """The most bytes of offloaded weights that are on the device at a time: a block, the next one, and what is in no
+    block."""
+    from torch.nn import ModuleList
+
+    parts = [part for part in pipeline.transformer.children() if isinstance(part, ModuleList)]
+    blocks = [_bytes(block) for part in parts for block in part]
+    return _bytes(pipeline.transformer) - sum(blocks) + 2 * max(blocks, default=0)
+
+
+def _bytes(module: Any) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
+
+
+def quantization(settings: LoadSettings) -> Any:
+    """How the transformer is to be quantised while it is loaded; None for not at all.
+
+    Raises UserError where the device cannot reckon so.
+    """
+    if settings.quantize is None:
+        return None
+    from diffusers import BitsAndBytesConfig, PipelineQuantizationConfig
+
+    if settings.quantize == "nf4":
+        dtype = settings.torch_dtype
+        way = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=dtype)
+    else:
+        way = _torchao(settings)
+    return PipelineQuantizationConfig(quant_mapping={"transformer": way})
+
+
+def _torchao(settings: LoadSettings) -> Any:
+    import torch
+    from diffusers import TorchAoConfig
+    from torchao.quantization import Float8DynamicActivationFloat8WeightConfig, Int8WeightOnlyConfig
+
+    if settings.quantize == "int8":
+        return TorchAoConfig(Int8WeightOnlyConfig())
+    device = settings.torch_device
+    if device.type != "cuda" or torch.cuda.get_device_capability(device) < (8, 9):
+        raise UserError(f"quantize=fp8 needs a GPU with 8-bit floating point, and {device} has none: use int8")
+    return TorchAoConfig(Float8DynamicActivationFloat8WeightConfig())
+
 
 VERSION = 3
 """Goes up whenever equal parameters and weights paint other pictures, such as by other buckets."""

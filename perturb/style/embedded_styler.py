@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mmdyn.keys import Json, digest
-from perturb._hashing import keys, mixed
-from perturb.item import Pixels
+from perturb.item import Pixels, keys, mixed
 
 VERSION = 1
 """Goes up whenever equal parameters paint other pixels."""

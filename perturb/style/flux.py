@@ -8,8 +8,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from perturb.style._diffusion import Diffusion
-from perturb.style._painter import Call, Costs
-from perturb.style._prompts import TOKENS
+from perturb.style._painter import TOKENS, Call, Costs
 
 GUIDANCE = 3.5
 STRENGTHS = {"mild": 0.1, "": 0.2, "strong": 0.3}

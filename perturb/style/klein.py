@@ -9,8 +9,7 @@ from numpy.random import Generator
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from perturb.style._diffusion import Diffusion
-from perturb.style._painter import Call, Costs
-from perturb.style._prompts import TOKENS
+from perturb.style._painter import TOKENS, Call, Costs
 
 
 class Klein(Diffusion):

@@ -14,8 +14,8 @@ from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import lists_options, protected_spans, refers_to_option
 from perturb.item import Item, NotApplicable
-from perturb.operator import Operator
 from perturb.rewrite._rewriter import SEVERITIES
+from perturb.services import Operator
 from perturb.text._other_forms import LABELS
 
 _SHOWN = 40

@@ -11,7 +11,7 @@ from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
 from mmdyn.text import count_blanks, is_named_by_label
 from perturb.item import EMBEDDED, Item, NotApplicable
-from perturb.operator import Operator
+from perturb.services import Operator
 from perturb.text._alone import as_alone, ask_alone
 from perturb.text._other_forms import (
     LABELS,

@@ -13,7 +13,7 @@ from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from mmdyn.text import protected_spans
 from perturb.item import Item, NotApplicable
-from perturb.operator import Operator
+from perturb.services import Operator
 
 _HAN = "[\u4e00-\u9fff]"
 _SENTENCE = re.compile(rf"(?<=[a-z]{{3}}[.?!]) (?=[A-Z][a-z])|(?<=[。？！]) ?(?={_HAN})")

@@ -19,7 +19,7 @@ from mmdyn.text import (
     refers_to_pair,
 )
 from perturb.item import Item, NotApplicable
-from perturb.operator import Operator
+from perturb.services import Operator
 from perturb.text._other_forms import alike, changed, right_labels
 
 

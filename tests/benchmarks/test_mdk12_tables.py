@@ -36,8 +36,8 @@ from mmdyn.tables import (
     survey,
     tabulate,
 )
+from mmdyn.tables.blocks import Row
 from mmdyn.tables.factors import plain_model
-from mmdyn.tables.rows import Row
 from mmdyn.work import RunFolder, Store
 from perturb import perturb
 

@@ -11,7 +11,7 @@ from tables.making_counts import counted_run
 from tables.making_runs import answer, write_run
 
 from mmdyn.tables import named_table, tabulate
-from mmdyn.tables.rows import Row
+from mmdyn.tables.blocks import Row
 from mmdyn.work import RunFolder, SetEntry
 
 Board = dict[tuple[str, str], Row]

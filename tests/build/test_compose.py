@@ -11,8 +11,8 @@ from benchmarks.real_sets import source
 from shell import mmdyn
 
 from mmdyn.build import ComposeSpec, compose, compose_sweep
-from mmdyn.build.draws import Draws
-from mmdyn.build.wording import sample_of
+from mmdyn.build.compose import sample_of
+from mmdyn.build.step import Draws
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample

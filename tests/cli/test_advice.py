@@ -21,43 +21,37 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 EVAL, MADE = ("eval",), ("eval", "perturb")
 JUDGES = ("eval", "score", "grade", "compare", "errors")
 WHO: dict[str, tuple[str, ...]] = {
-    "mmdyn/data/find_columns.py": ("data convert",),
+    "mmdyn/data/columns.py": ("data convert",),
     "mmdyn/data/convert_set.py": ("data convert",),
     "mmdyn/run/": EVAL,
     "mmdyn/table.py": ("report",),
     "mmdyn/run/config.py": ("run",),
-    "mmdyn/run/compare.py": ("compare",),
-    "mmdyn/run/pairing.py": ("compare",),
+    "mmdyn/run/verdicts.py": ("compare", "errors"),
     "mmdyn/run/score.py": ("score",),
-    "mmdyn/run/answers.py": ("score",),
     "mmdyn/run/predictions.py": ("score",),
-    "mmdyn/run/error_kinds.py": ("errors",),
-    "mmdyn/run/scoring_config.py": ("eval", "score"),
-    "mmdyn/run/merge.py": ("runs merge",),
-    "mmdyn/run/export.py": ("runs export",),
+    "mmdyn/run/settings.py": EVAL,
+    "mmdyn/run/runs.py": ("runs merge",),
+    "mmdyn/run/recorded.py": ("runs export",),
     "mmdyn/run/grader.py": ("eval", "score"),
     "mmdyn/run/flow.py": EVAL,
     "mmdyn/models/budget.py": JUDGES,
-    "mmdyn/models/outages.py": JUDGES,
-    "mmdyn/models/message.py": EVAL,
-    "mmdyn/models/model.py": ("run",),
-    "mmdyn/models/foreign.py": ("run",),
+    "mmdyn/models/pace.py": JUDGES,
+    "mmdyn/models/model.py": EVAL,
+    "mmdyn/models/vendors.py": ("run",),
     "mmdyn/models/backends/_http": ("run",),
-    "mmdyn/run/foreign_config.py": ("run",),
-    "mmdyn/work/ray_cluster.py": MADE,
+    "mmdyn/work/pool.py": MADE,
     "mmdyn/work/set_step.py": ("perturb",),
     "mmdyn/build/compose.py": ("compose",),
     "mmdyn/build/sweep.py": ("compose",),
     "mmdyn/build/build.py": ("build translate",),
     "mmdyn/sheets/": ("data audit",),
     "mmdyn/scoring/scorer.py": ("eval", "score", "grade"),
-    "mmdyn/data/take_stratified.py": ("data sample", "perturb"),
-    "mmdyn/data/take_covering.py": ("data sample",),
+    "mmdyn/data/take.py": ("data sample",),
     "mmdyn/data/strength.py": (),
     "mmdyn/tables/": ("report",),
-    "mmdyn/tables/ladder.py": EVAL,
+    "mmdyn/tables/trends.py": EVAL,
     "mmdyn/tables/pilot.py": ("plan",),
-    "mmdyn/run/planning.py": ("plan",),
+    "mmdyn/run/power.py": ("plan",),
     "perturb/pipeline.py": ("perturb",),
     "perturb/chains.py": ("perturb",),
     "perturb/image/style.py": ("perturb", "data show"),
@@ -69,11 +63,13 @@ WHO: dict[str, tuple[str, ...]] = {
 }
 """Which commands say what stands in a file, where the text names none; the longest beginning of the path counts."""
 
-NEXT = "mmdyn/tables/next_runs.py"
+NEXT = "mmdyn/tables/why_page.py"
 OF_OTHERS = ("--enable-prefill-logprobs",)
 """Options of other programs, such as servers."""
 PARTS = {
-    ("mmdyn/tables/correction.py", "--judge"): "grade",
+    ("mmdyn/tables/judged.py", "--judge"): "grade",
+    ("mmdyn/models/model.py", "--allow-programs"): "run",
+    ("mmdyn/run/verdicts.py", "--models"): "compare",
     **{
         (NEXT, option): "eval"
         for option in (

@@ -12,7 +12,7 @@ from shell import mmdyn
 from tables.making_runs import write_run
 
 from mmdyn.record import Reply
-from mmdyn.scoring.error_judge import error_sheet
+from mmdyn.scoring.judge import error_sheet
 
 A, B = ({f"q{n}": f"{side} {n}" for n in range(6)} for side in ("good", "bad"))
 

@@ -12,7 +12,7 @@ from listening import SECRETS, Listener, listening
 from running import typed
 
 from making import choice, write_set
-from mmdyn.tables.next_runs import NextRuns
+from mmdyn.tables.why_page import NextRuns
 from mmdyn.work import RunFolder
 from perturb import perturb
 

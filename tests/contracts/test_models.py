@@ -20,7 +20,7 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical
 from mmdyn.models import Asker, ChoicesPart, Message, Model, Spec, TextPart, open_model
 from mmdyn.models.model import ModelLimits
-from mmdyn.models.retry import Retry
+from mmdyn.models.pace import Retry
 from mmdyn.record import Reply
 from mmdyn.testing import FakeServer, write_script
 

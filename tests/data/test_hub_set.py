@@ -14,7 +14,7 @@ from datasets import ClassLabel, Dataset, Features, Image, List, Value, disable_
 from making import image_ref, picture
 from mmdyn.data import ImageFolder, Row, SampleSet, convert
 from mmdyn.data.columns import pick_columns, sample_of_columns
-from mmdyn.data.hub_set import HubSet
+from mmdyn.data.convert_set import HubSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.run import read_config, run_config
 from mmdyn.sample import Option, Sample

@@ -22,7 +22,7 @@ from openpyxl.drawing.image import Image as SheetImage
 
 from making import image_ref, picture
 from mmdyn.data import ImageFolder, SampleSet, convert, load
-from mmdyn.data.hub_set import HubSet
+from mmdyn.data.convert_set import HubSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Option, Sample
 

@@ -9,7 +9,7 @@ import pytest
 
 from making import choice, picture, write_set
 from mmdyn.data import SampleSet, take_covering
-from mmdyn.data.take_covering import Covered
+from mmdyn.data.take import Covered
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kprag.layout import Piece, fit_pieces
+from kprag.built_context import Piece, fit_pieces
 
 ICE = Piece("- Ice", ": It floats. It is 0.9 times as dense, e.g. in a lake! Or so.")
 

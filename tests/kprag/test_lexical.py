@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from kprag.retrieval import lexical as module
-from kprag.retrieval.fusion import POWER, SHARE, fused
-from kprag.retrieval.lexical import K1, B, Lexical, words
+from kprag.retrieval.lexical import K1, POWER, SHARE, B, Lexical, fused, words
 from mmdyn.errors import MissingExtra
 
 PASSAGES = [["area", "triangl", "area"], ["volum", "cube"], ["area", "cube", "edg", "edg"], []]

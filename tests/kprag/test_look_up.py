@@ -9,8 +9,7 @@ import pytest
 from making_bases import SHAPES, WordVectors, exam, kept, tree
 
 from kprag import Index, Node, Reranker, look_up_points
-from kprag.retrieval.passages import Passage
-from kprag.retrieval.query import examples
+from kprag.retrieval.passages import Passage, examples
 from making import choice
 from mmdyn.sample import Sample
 

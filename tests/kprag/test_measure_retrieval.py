@@ -13,7 +13,7 @@ from making_bases import SHAPES, exam, kept, tree
 from kprag import Index, Node, QueryWriter, gather_questions, measure_retrieval, read_ks
 from kprag.retrieval import measure_retrieval as module
 from kprag.retrieval.measure_retrieval import quality, ranks
-from kprag.retrieval.query import Query, examples
+from kprag.retrieval.passages import Query, examples
 from making import choice
 from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError

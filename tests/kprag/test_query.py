@@ -9,8 +9,8 @@ from making_bases import tree
 from msgspec.structs import replace
 
 from kprag import Node, QueryWriter, gather_questions, read_joined
-from kprag.retrieval import query as module
-from kprag.retrieval.query import example, examples, sources
+from kprag.retrieval import passages as module
+from kprag.retrieval.passages import example, examples, sources
 from making import choice, picture
 from mmdyn.data import ImageFolder
 from mmdyn.errors import InputError, MissingExtra, UserError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mmdyn.keys import sha256
 from mmdyn.models import Asker, Caches, ImagePart, Message, TextPart, open_model
-from mmdyn.models.retry import Retry
+from mmdyn.models.pace import Retry
 from mmdyn.record import Reply
 
 CHOICE = 'Which is even?\n\nA. 2\nB. 3\n\nPut its letter on a last line of the form "Answer: X".'

@@ -16,9 +16,7 @@ from mmdyn.keys import Json, canonical, digest
 from mmdyn.models import Asker, ImagePart, Message, TextPart, TransientError, open_model
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.model import ModelLimits
-from mmdyn.models.outages import IN_A_ROW
-from mmdyn.models.pace import Pace
-from mmdyn.models.retry import LONGEST_BACKOFF, Retry
+from mmdyn.models.pace import IN_A_ROW, LONGEST_BACKOFF, Pace, Retry
 from mmdyn.record import Reply, Usage
 from mmdyn.testing import FakeServer
 

@@ -9,8 +9,8 @@ from asking import ask_all, open_cache, texts, user
 
 from mmdyn.errors import Stopped, UserError
 from mmdyn.models import Asker, Budget, Price, open_model
-from mmdyn.models.prices import Prices
-from mmdyn.models.retry import Retry
+from mmdyn.models.budget import Prices
+from mmdyn.models.pace import Retry
 from mmdyn.record import Reply, Usage
 from mmdyn.testing import FakeServer
 

@@ -9,7 +9,7 @@ import pytest
 
 from mmdyn.errors import UserError
 from mmdyn.models import open_model
-from mmdyn.models.device import own_card, own_cards
+from mmdyn.models.checkpoint import own_card, own_cards
 
 
 @pytest.mark.parametrize(("visible", "rank", "card"), [(8, "0", 0), (8, "5", 5), (1, "5", 0), (1, "0", 0), (2, "", 0)])

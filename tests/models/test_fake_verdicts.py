@@ -16,7 +16,7 @@ from mmdyn.plugins import load
 from mmdyn.record import Reply
 from mmdyn.run import ScoringConfig, compare, evaluate, label_errors
 from mmdyn.sample import Language
-from mmdyn.scoring.error_judge import error_sheet
+from mmdyn.scoring.judge import error_sheet
 from mmdyn.tables import report
 from mmdyn.testing import fake_verdict as verdict
 

@@ -15,7 +15,7 @@ from making import choice, write_set
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
 from mmdyn.models import Embedder, open_model, without_secrets
-from mmdyn.models.foreign import tell
+from mmdyn.models.vendors import tell
 
 KEY = "sk-canary/+0123456789~abc?"
 FORMS = {

@@ -15,7 +15,7 @@ from making import choice, true_false
 from mmdyn.data import ImageFolder
 from mmdyn.errors import ModelError
 from mmdyn.models import ChoicesPart, Message, RejectedError, TextPart, choices, identity, open_model
-from mmdyn.models.backends._local_prompt import continuation_ids
+from mmdyn.models.backends._local_backend import continuation_ids
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
 from mmdyn.sample import Sample

@@ -18,9 +18,7 @@ from virtual_time import in_virtual_time
 from mmdyn.errors import ModelError
 from mmdyn.models import Asker, Message, TransientError
 from mmdyn.models.model import ModelLimits, ServerGone
-from mmdyn.models.outages import IN_A_ROW, LONGEST_HOLD, LONGEST_PROBE
-from mmdyn.models.pace import Pace
-from mmdyn.models.retry import Retry
+from mmdyn.models.pace import IN_A_ROW, LONGEST_HOLD, LONGEST_PROBE, Pace, Retry
 from mmdyn.record import Reply, Usage
 from mmdyn.testing import FakeServer
 

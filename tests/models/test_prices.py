@@ -8,7 +8,7 @@ import pytest
 
 from mmdyn.errors import InputError
 from mmdyn.models import Price, open_model
-from mmdyn.models.prices import read_prices
+from mmdyn.models.budget import read_prices
 from mmdyn.record import Usage
 
 

@@ -14,8 +14,7 @@ from mmdyn.errors import Stopped
 from mmdyn.keys import stream
 from mmdyn.models import Asker, Message, TransientError
 from mmdyn.models.model import ModelLimits
-from mmdyn.models.retry import Retry
-from mmdyn.models.stall_detection import CUT_SECONDS, CUT_TRIES, ENOUGH, LOOK_SECONDS, SHORTEST_SECONDS
+from mmdyn.models.pace import CUT_SECONDS, CUT_TRIES, ENOUGH, LOOK_SECONDS, SHORTEST_SECONDS, Retry
 from mmdyn.record import Reply, Usage
 from mmdyn.testing import FakeServer
 

@@ -8,7 +8,7 @@ import pytest
 from asking import asking, user
 from serving import OtherServer
 
-from mmdyn.models.prices import Price
+from mmdyn.models.budget import Price
 from mmdyn.record import Usage
 
 SHAPES: dict[str, tuple[dict[str, Any], Usage]] = {

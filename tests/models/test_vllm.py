@@ -13,7 +13,7 @@ from making_vllm import vllm_installed
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.models import RejectedError, open_model
-from mmdyn.models.device import visible_cards
+from mmdyn.models.checkpoint import visible_cards
 
 
 @pytest.fixture

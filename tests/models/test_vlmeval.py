@@ -302,7 +302,7 @@ def test_workers_end_with_the_process_that_asks(path: Path) -> None:
     script = (
         "import asyncio, json, sys, time\n"
         "from mmdyn.models.model import open_model\n"
-        "from mmdyn.models.message import Message, TextPart\n"
+        "from mmdyn.models.model import Message, TextPart\n"
         "model = open_model(sys.argv[1])\n"
         "reply = asyncio.run(model.ask((Message('user', (TextPart('a'),)),)))\n"
         "print(json.loads(reply.text)['process'], flush=True)\n"

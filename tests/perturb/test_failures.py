@@ -19,7 +19,7 @@ from mmdyn import plugins
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from perturb import perturb
-from perturb.audit.judged_lines import judge_lines
+from perturb.audit.judge_calibration import judge_lines
 from perturb.services import open_judge
 
 MOODY = '''

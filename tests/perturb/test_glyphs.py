@@ -10,7 +10,7 @@ from making_pictures import INK, Sheet, drawn, exam_pictures, framed, textured
 
 from mmdyn.keys import stream
 from mmdyn.models import Ocr
-from perturb._glyphs import densest, readable_density, smallest_glyph
+from perturb.codec import densest, readable_density, smallest_glyph
 
 
 def numbers(size: int, count: int = 20) -> Sheet:

@@ -15,9 +15,17 @@ from mmdyn.models import Ocr
 from mmdyn.sample import Step, Variant, Verdict
 from mmdyn.stats import wilson
 from perturb import Case, Picture, open_judge
-from perturb.judge._edges import find_edges, locate
 from perturb.judge._judge import Doubt, Look
-from perturb.judge.pictures import UNSEEN, check_case, check_pictures, misread, picture_checks, read_line
+from perturb.judge.pictures import (
+    UNSEEN,
+    check_case,
+    check_pictures,
+    find_edges,
+    locate,
+    misread,
+    picture_checks,
+    read_line,
+)
 
 PICTURES = exam_pictures(24)
 FRAMES = ((0.1, 0.1, 0.1, 0.1), (0.2, 0.13, 0.11, 0.17), (0.35, 0.02, 0.3, 0.35))

@@ -18,8 +18,7 @@ from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Step
 from perturb import Case, Picture, VariantPair, find_parent, pairs, perturb, replay, workbench_for
-from perturb.audit.pairs import shown_to_judge
-from perturb.audit.replay import Replayed, levels_apart, redo
+from perturb.audit.pairs import Replayed, levels_apart, redo, shown_to_judge
 from perturb.codec import decode, encode, pictures_in
 
 OPS = "pad,color,style,pad+style+color,shuffle,substitute,paraphrase,convert,pad+shuffle+convert"

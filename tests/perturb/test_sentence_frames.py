@@ -16,8 +16,7 @@ from hypothesis import given, settings, strategies as st
 from mmdyn.keys import stream
 from mmdyn.text import protected_spans
 from perturb import NotApplicable
-from perturb.rewrite._atoms import mask
-from perturb.rewrite._frames import read, with_pieces
+from perturb.rewrite._frames import mask, read, with_pieces
 from perturb.rewrite._sentences import ABOUT_WORDS, paraphrase
 from perturb.rewrite.embedded_rewriter import FOREIGN
 from perturb.text.paraphrase import Paraphrase

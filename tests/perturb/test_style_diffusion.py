@@ -22,11 +22,10 @@ from safetensors.torch import load_file, save_file
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, stream
 from perturb import Services
-from perturb._hashing import keys
 from perturb.image.style import Style
+from perturb.item import keys
 from perturb.services import ToolNames, open_styler
-from perturb.style._painter import BUCKETS, NO_PICTURE, SIDES, Call, PaintJob, fit
-from perturb.style._prompts import TOKENS, prompts, styles
+from perturb.style._painter import BUCKETS, NO_PICTURE, SIDES, TOKENS, Call, PaintJob, fit, prompts, styles
 
 BACKENDS = ("flux", "klein")
 

@@ -12,7 +12,7 @@ from making_items import array
 
 from mmdyn.errors import UserError
 from mmdyn.models import Spec
-from perturb.style._loading import LoadSettings, check_kind, find_checkpoint
+from perturb.style._diffusion import LoadSettings, check_kind, find_checkpoint
 from perturb.style.flux import Flux
 from perturb.style.klein import Klein
 

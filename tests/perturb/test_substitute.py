@@ -9,7 +9,7 @@ from making_items import apply, draw, item, refusal
 from making import choice, open_ended
 from mmdyn.keys import stream
 from perturb import NotApplicable
-from perturb.rewrite._atoms import mask
+from perturb.rewrite._frames import mask
 from perturb.rewrite.embedded_rewriter import NO_WORD
 from perturb.text.substitute import Substitute
 

@@ -19,8 +19,8 @@ from serving import bare_environment, wait_until
 from making import choice, write_set
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.models import open_model
-from mmdyn.models.backends import _batch_line
-from mmdyn.models.backends._batch_apis import Standing
+from mmdyn.models.backends import _batches
+from mmdyn.models.backends._batches import Standing
 from mmdyn.testing import FakeServer
 from mmdyn.work import RunFolder
 
@@ -32,8 +32,8 @@ __all__ = ["bare_environment"]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch, bare_environment: None) -> None:
     """Batches that are submitted and looked at soon."""
-    monkeypatch.setattr(_batch_line, "QUIET", 0.2)
-    monkeypatch.setattr(_batch_line, "POLLS", (0.1, 0.2))
+    monkeypatch.setattr(_batches, "QUIET", 0.2)
+    monkeypatch.setattr(_batches, "POLLS", (0.1, 0.2))
 
 
 def model(server: FakeServer, backend: str, options: str = "") -> str:
@@ -140,7 +140,7 @@ def test_a_submission_without_an_answer_is_looked_for(tmp_path: Path, backend: s
 
 
 COMMAND = (
-    "import mmdyn.models.backends._batch_line as line; line.QUIET, line.POLLS = 0.2, (0.1, 0.2);"
+    "import mmdyn.models.backends._batches as line; line.QUIET, line.POLLS = 0.2, (0.1, 0.2);"
     "from mmdyn.cli import main; main()"
 )
 

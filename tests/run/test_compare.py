@@ -19,8 +19,7 @@ from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import InputError, Stopped, UserError
 from mmdyn.record import Condition, Reply
 from mmdyn.run import Comparison, compare
-from mmdyn.run.compare import PAIRS
-from mmdyn.run.pairing import LeftOut, Side
+from mmdyn.run.verdicts import PAIRS, LeftOut, Side
 
 A = {f"q{n}": f"good {n}" if n % 3 else f"bad {n}" for n in range(12)}
 B = {f"q{n}": f"good, too, {n}" if n % 2 else f"bad, too, {n}" for n in range(12)}

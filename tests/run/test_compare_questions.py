@@ -14,10 +14,9 @@ from making import choice, image_ref, picture, write_set
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.run import Comparison, compare
-from mmdyn.run.compare import PAIRS
-from mmdyn.run.pairing import LeftOut, pair_questions
+from mmdyn.run.verdicts import PAIRS, LeftOut, pair_questions
 from mmdyn.sample import Sample
-from mmdyn.scoring.question_pairs import question_sheet
+from mmdyn.scoring.pairwise import question_sheet
 
 HARD = [choice(f"h{n}", question=f"Prove {n} of it.") for n in range(6)]
 EASY = [choice(f"e{n}", question=f"Name {n} of them.") for n in range(8)]

@@ -21,7 +21,7 @@ from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.errors import Stopped, UserError
 from mmdyn.record import ContextInfo
 from mmdyn.run import KnowledgeConfig, RetrieverConfig, export
-from mmdyn.run.run_listing import summarise_run
+from mmdyn.run.runs import summarise_run
 from mmdyn.tables import report
 from mmdyn.work import Reader, RunFolder
 from perturb import perturb

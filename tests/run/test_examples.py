@@ -18,11 +18,9 @@ from mmdyn.errors import InputError, Stopped, UserError
 from mmdyn.keys import canonical
 from mmdyn.models import open_model
 from mmdyn.run import ConditionSpec, ExamplesConfig, KnowledgeConfig, Limits, export
-from mmdyn.run.context_providers import ContextProviders
-from mmdyn.run.examples import check_examples
+from mmdyn.run.context_providers import ContextProviders, check_examples
 from mmdyn.run.executors._executor import Engine, Job
-from mmdyn.run.partition import Partition
-from mmdyn.run.plan import Ask, Skip, plan
+from mmdyn.run.plan import Ask, Partition, Skip, plan
 from mmdyn.run.share import RankShare
 from mmdyn.sample import Sample
 from mmdyn.tables import Breakdown, report

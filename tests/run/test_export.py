@@ -18,8 +18,8 @@ from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Condition, ContextInfo, Reply, Score, Usage
 from mmdyn.run import export, look
-from mmdyn.run.export import COLUMNS
-from mmdyn.run.run_listing import summarise_run
+from mmdyn.run.recorded import COLUMNS
+from mmdyn.run.runs import summarise_run
 from mmdyn.work import Expansion, RunFolder, Store
 
 LONG = '=HYPERLINK("http://x")' + " and so on" * 5000 + "\nAnswer: B"

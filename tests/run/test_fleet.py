@@ -15,8 +15,7 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.models import Message, RejectedError, TextPart, TransientError, open_model
 from mmdyn.record import Reply
 from mmdyn.run.executors import _fleet
-from mmdyn.run.executors._fleet import LOSSES, Fleet
-from mmdyn.run.executors._replica import Replica, answers, pack, unpack
+from mmdyn.run.executors._fleet import LOSSES, Fleet, Replica, answers, pack, unpack
 
 
 class Broken(Exception):

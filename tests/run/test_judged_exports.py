@@ -16,7 +16,7 @@ from tables.making_runs import answer, judged_run, write_run
 from mmdyn.cli import commands
 from mmdyn.record import Judgement
 from mmdyn.run import export
-from mmdyn.run.run_listing import summarise_run
+from mmdyn.run.runs import summarise_run
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])

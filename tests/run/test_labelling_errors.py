@@ -20,10 +20,9 @@ from mmdyn.models import Asker, Message, RejectedError, TextPart
 from mmdyn.models.asker import REFUSALS
 from mmdyn.record import Reply
 from mmdyn.run import label_errors
-from mmdyn.run.error_kinds import Labelled
-from mmdyn.run.verdicts import judge_all
+from mmdyn.run.verdicts import Labelled, judge_all
 from mmdyn.sample import Sample
-from mmdyn.scoring.error_judge import error_sheet
+from mmdyn.scoring.judge import error_sheet
 from mmdyn.tables import report
 from mmdyn.work import ProgressBar, RunFolder, Store
 

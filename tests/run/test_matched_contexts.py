@@ -19,7 +19,7 @@ from mmdyn.errors import UserError
 from mmdyn.models import Message, TextPart
 from mmdyn.prompts import LANGUAGES
 from mmdyn.record import Condition
-from mmdyn.run.partition import REASONING_TOKENS
+from mmdyn.run.plan import REASONING_TOKENS
 from mmdyn.run.render import WEIGHED, Renderer, own_instructions
 from mmdyn.sample import Sample
 from mmdyn.tables import report

@@ -10,8 +10,7 @@ from kprag import BuiltContext
 from making import choice, open_ended
 from mmdyn.errors import UserError
 from mmdyn.record import Condition, ContextInfo
-from mmdyn.run.partition import CHUNK, Partition, cost
-from mmdyn.run.plan import Ask
+from mmdyn.run.plan import CHUNK, Ask, Partition, cost
 
 COSTS = st.lists(st.floats(1, 10_000, width=32), min_size=1, max_size=300).map(lambda c: np.asarray(c, np.float32))
 SHARES, SEEDS = st.integers(1, 9), st.text(max_size=4)

@@ -21,7 +21,7 @@ from making import choice, write_set
 from mmdyn.errors import InputError, UserError
 from mmdyn.models import Message
 from mmdyn.run import Execution, evaluate, read_config
-from mmdyn.run.knowledge_config import KnowledgeConfig
+from mmdyn.run.settings import KnowledgeConfig
 
 TOUCHES = """
 from pathlib import Path

@@ -19,8 +19,7 @@ from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Condition, ContextInfo, Record
 from mmdyn.run import Recorded, sent_prompt
-from mmdyn.run.render import Example, Renderer
-from mmdyn.run.replaced_pictures import leaks_beside, replace_pictures
+from mmdyn.run.render import Example, Renderer, leaks_beside, replace_pictures
 from mmdyn.sample import Option, Sample, Turn
 from mmdyn.tables import report
 from mmdyn.work import Reader, RunFolder

@@ -9,7 +9,7 @@ from tables.making_runs import answers, write_run
 
 from mmdyn.keys import canonical
 from mmdyn.record import Reply
-from mmdyn.run.run_listing import summarise_run
+from mmdyn.run.runs import summarise_run
 from mmdyn.work import FAILURE, Store
 
 

@@ -17,8 +17,7 @@ from mmdyn.models import open_model
 from mmdyn.run import ConditionSpec, KnowledgeConfig, Limits
 from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.executors._executor import Engine, Job
-from mmdyn.run.partition import Partition, cost
-from mmdyn.run.plan import Ask
+from mmdyn.run.plan import Ask, Partition, cost
 from mmdyn.run.share import RankShare
 from mmdyn.work import Store
 from perturb import perturb

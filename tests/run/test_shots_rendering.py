@@ -16,8 +16,7 @@ from mmdyn.models.backends._baseline_prompt import read_prompt
 from mmdyn.plugins import load
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
-from mmdyn.run.example_answer import example_answer, first_answer
-from mmdyn.run.render import Example, Renderer
+from mmdyn.run.render import Example, Renderer, example_answer, first_answer
 from mmdyn.sample import Sample, Turn
 from perturb import perturb
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from mmdyn.data import SampleSet
 from mmdyn.models import Asker, Model
+from mmdyn.run.ask_all import AskTally, Expansions, SampleTools
 from mmdyn.run.grader import Grader
 from mmdyn.run.render import Renderer
-from mmdyn.run.run_sample import AskTally, SampleTools
-from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Store
 

@@ -8,8 +8,8 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer
-from mmdyn.scoring.certainty import UNSURE, needs_judge
 from mmdyn.scoring.extract import Extraction
+from mmdyn.scoring.scorer import UNSURE, needs_judge
 
 WORD, BOTH = blank(answer=(("photosynthesis",),)), blank(answer=(("4",), ("oxygen", "O2")))
 

@@ -10,7 +10,7 @@ import pytest
 from making import blank, choice, open_ended, true_false
 from mmdyn.keys import stream
 from mmdyn.models import TextPart, open_model
-from mmdyn.models.message import Message
+from mmdyn.models.model import Message
 from mmdyn.record import Reply
 from mmdyn.sample import Option, Sample
 from mmdyn.scoring import Cascade, Scorer

@@ -18,7 +18,7 @@ from making import choice, multi, open_ended, write_set
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.run import ScoringConfig, evaluate, export, score
-from mmdyn.run.pairing import find_pairs, find_sides
+from mmdyn.run.verdicts import find_pairs, find_sides
 from mmdyn.sample import Sample
 from mmdyn.tables import report
 from mmdyn.work import RunFolder

@@ -16,7 +16,7 @@ from mmdyn.models import TRIES, Asker
 from mmdyn.record import Reply, Usage
 from mmdyn.sample import Language
 from mmdyn.scoring import ErrorJudge
-from mmdyn.scoring.error_judge import error_sheet
+from mmdyn.scoring.judge import error_sheet
 from mmdyn.tables import ErrorLabel, Kind
 from mmdyn.tables.wrong_answers import KINDS
 

@@ -14,7 +14,7 @@ from making import blank, choice, image_ref, multi, open_ended, picture, true_fa
 from mmdyn.errors import ModelError, PluginError, Stopped, UserError
 from mmdyn.keys import sha256
 from mmdyn.models import TRIES, Budget, Caches, Price, RejectedError, TransientError
-from mmdyn.models.prices import Prices
+from mmdyn.models.budget import Prices
 from mmdyn.record import Judgement, Reply, Usage
 from mmdyn.sample import Language, Match, Option, Sample
 

@@ -12,7 +12,7 @@ from serving import bare_environment as bare_environment, script, scripted
 from making import blank, open_ended
 from mmdyn.errors import ModelError, UserError
 from mmdyn.models import Budget, Caches, Price
-from mmdyn.models.prices import Prices
+from mmdyn.models.budget import Prices
 from mmdyn.plugins import load
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample

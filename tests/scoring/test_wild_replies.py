@@ -14,7 +14,7 @@ import pytest
 from real_outputs import DATA
 
 from mmdyn.scoring import Scorer
-from mmdyn.scoring.lines import answered_lines, read_out
+from mmdyn.scoring.grade_lines import answered_lines, read_out
 
 FILES = {
     Path(__file__).with_name("wild_replies.jsonl"): (207, 0, 0),

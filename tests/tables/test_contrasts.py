@@ -14,8 +14,8 @@ from mmdyn.errors import UserError
 from mmdyn.record import Condition, Record
 from mmdyn.stats import holm
 from mmdyn.tables import Key, Report, report
-from mmdyn.tables.contexts import are_compared
 from mmdyn.tables.contrasts import find_sides
+from mmdyn.tables.factors import are_compared
 
 POINTS = ("distractor", "distractor:inline", "distractor:two-turn", "kprag:retrieved", "kprag:retrieved:two-turn")
 MORE_POINTS = ("kprag:mixed", "kprag", "kprag:inline", "kprag:two-turn")

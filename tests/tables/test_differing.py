@@ -12,7 +12,7 @@ from tables.making_runs import DYNAMIC, answer, answers, change, changes, rows, 
 from mmdyn.record import Condition, Record, Reply
 from mmdyn.table import Paired
 from mmdyn.tables import Row, report, tabulate
-from mmdyn.tables.keys import NOT_GIVEN
+from mmdyn.tables.factors import NOT_GIVEN
 
 SHUFFLE = Condition("dynamic", "shuffle")
 KPRAG, INLINE = Condition(context="kprag"), Condition(context="kprag:inline")

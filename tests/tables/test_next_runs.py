@@ -18,7 +18,7 @@ from serving import serve
 from making import choice, image_ref, picture, write_set
 from mmdyn.data import ChainStrength, load
 from mmdyn.record import Condition
-from mmdyn.tables.next_runs import CAPTIONER, NextRuns
+from mmdyn.tables.why_page import CAPTIONER, NextRuns
 from mmdyn.testing import write_script
 from mmdyn.work import ModelEntry, RunFolder
 from perturb import perturb

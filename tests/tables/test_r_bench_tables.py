@@ -13,7 +13,7 @@ from tables.paper_numbers import percent, published, row, told
 from mmdyn.record import Record, Reply, Usage
 from mmdyn.table import Pivot
 from mmdyn.tables import tabulate
-from mmdyn.tables.keys import NOT_GIVEN
+from mmdyn.tables.factors import NOT_GIVEN
 from mmdyn.work import RunFolder
 
 T, M = {"modality": "text"}, {"modality": "multimodal"}

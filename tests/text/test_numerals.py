@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from mmdyn.text.numerals import chinese, english, han
+from mmdyn.text.numbers import chinese, english, han
 
 
 @pytest.mark.parametrize(

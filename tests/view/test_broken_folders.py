@@ -15,9 +15,8 @@ from shell import mmdyn
 
 from making import choice, write_set
 from mmdyn.run import Execution, evaluate
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.filters import Filter
-from mmdyn.view.index import Index
+from mmdyn.view._page import Filter
+from mmdyn.view.index import Catalog, Index
 from mmdyn.work import RunFolder
 
 

@@ -14,9 +14,8 @@ from mmdyn.record import Condition
 from mmdyn.table import Flips
 from mmdyn.tables import EVEN, tabulate, why_parts
 from mmdyn.view import report_page
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.filters import WAYS, Filter
-from mmdyn.view.index import Index
+from mmdyn.view._page import WAYS, Filter
+from mmdyn.view.index import Catalog, Index
 from mmdyn.view.run import flip_matrix, page
 from mmdyn.work import RunFolder
 

@@ -11,10 +11,8 @@ from tables.making_runs import DYNAMIC, answer, answers, write_run
 
 from mmdyn.record import Record
 from mmdyn.view import run, runs, sample, samples, why
-from mmdyn.view._page import state_address
-from mmdyn.view.catalog import Catalog
-from mmdyn.view.filters import Filter
-from mmdyn.view.index import Index
+from mmdyn.view._page import Filter, state_address
+from mmdyn.view.index import Catalog, Index
 from mmdyn.view.server import open_viewer
 from mmdyn.work import RunFolder
 

@@ -176,7 +176,7 @@ def test_waiting_ends_with_an_interrupt_an_answer_or_an_error() -> None:
 STRUCK = """
 import concurrent.futures._base as base, signal, sys, threading
 from pathlib import Path
-from perturb.audit.judged_lines import in_order
+from perturb.audit.judge_calibration import in_order
 from mmdyn.work import Batches, Store
 from mmdyn.work.pool import run_jobs
 

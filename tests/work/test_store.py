@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.work import Reader, Store, store as store_module
-from mmdyn.work.tail import TAILS, Tail, left_in
+from mmdyn.work.store import TAILS, Tail, left_in
 
 
 def read_all(folder: Path, kind: str = "k") -> dict[str, bytes]:
@@ -358,7 +358,7 @@ def test_a_torn_record_hides_none_after_it(tmp_path: Path) -> None:
     code = """
 import resource, signal, sys
 from pathlib import Path
-from mmdyn.work.tail import TAILS, Tail, left_in
+from mmdyn.work.store import TAILS, Tail, left_in
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 tail = Tail(Path(sys.argv[1]))
 tail.append([("k", "a", b"1")])

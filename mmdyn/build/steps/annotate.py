@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.build.draws import Draws
-from mmdyn.build.step import Asked
+from mmdyn.build.step import Asked, Draws
 from mmdyn.sample import Sample
 from mmdyn.text import fold
 

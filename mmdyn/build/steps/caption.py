@@ -8,8 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.build.draws import Draws
-from mmdyn.build.step import Asked, Refused
+from mmdyn.build.step import Asked, Draws, Refused
 from mmdyn.sample import Sample
 from mmdyn.text import leaks_answer
 

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from msgspec import Struct
 
 from mmdyn.build.near import NearTexts
-from mmdyn.build.picture_quality import alike, fingerprint_of
+from mmdyn.build.quality import alike, fingerprint_of
 from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.sample import Sample
 

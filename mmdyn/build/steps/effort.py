@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.build.answered import answers_of
-from mmdyn.build.settings_files import Runs
+from mmdyn.build.build import Runs
+from mmdyn.build.kept import answers_of
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 

@@ -10,8 +10,7 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.build.draws import Draws
-from mmdyn.build.step import Asked, Refused
+from mmdyn.build.step import Asked, Draws, Refused
 from mmdyn.data import OPTION_LETTERS
 from mmdyn.equal import same
 from mmdyn.errors import UserError

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.build.settings_files import File
+from mmdyn.build.build import File
 from mmdyn.data import ImageFolder, Row, SampleSet, bring_images
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, stream

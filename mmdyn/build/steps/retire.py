@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.build.answered import answers_of
-from mmdyn.build.settings_files import Files, Runs, listed
+from mmdyn.build.build import Files, Runs, listed
+from mmdyn.build.kept import answers_of
 from mmdyn.data import SampleSet
 from mmdyn.keys import canonical
 from mmdyn.record import Record

@@ -8,8 +8,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import Struct
 
-from mmdyn.build.draws import Draws
-from mmdyn.build.step import Asked, Refused
+from mmdyn.build.step import Asked, Draws, Refused
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample
 

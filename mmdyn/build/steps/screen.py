@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.build.picture_quality import picture_problem
+from mmdyn.build.quality import picture_problem, word_problems
 from mmdyn.build.steps.dedup import Dedup
-from mmdyn.build.word_quality import word_problems
 from mmdyn.data import SampleSet
 from mmdyn.sample import Sample
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.build.draws import Draws
-from mmdyn.build.step import Asked, Refused
+from mmdyn.build.step import Asked, Draws, Refused
 from mmdyn.sample import Language, Sample
 
 

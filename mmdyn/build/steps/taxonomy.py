@@ -9,9 +9,8 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.build.draws import Draws
-from mmdyn.build.settings_files import File
-from mmdyn.build.step import Asked
+from mmdyn.build.build import File
+from mmdyn.build.step import Asked, Draws
 from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
 from mmdyn.sample import Sample
 

@@ -11,9 +11,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.build.draws import Draws
 from mmdyn.build.kept import BLANK_MARK, difference
-from mmdyn.build.step import Asked, Refused
+from mmdyn.build.step import Asked, Draws, Refused
 from mmdyn.sample import Answer, Language, Sample
 from mmdyn.text import BLANK, fold
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 
 from mmdyn.build.agreement import agreement_of
-from mmdyn.build.settings_files import Files, listed
+from mmdyn.build.build import Files, listed
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json

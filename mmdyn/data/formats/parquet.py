@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mmdyn.data.files import new_file
-from mmdyn.data.formats._cells import OPTION_LETTERS, read_answer, read_list_cell, read_task_type, write_answer
-from mmdyn.data.formats._tsv_rows import TsvRow
+from mmdyn.data.formats._cells import OPTION_LETTERS, TsvRow, read_answer, read_list_cell, read_task_type, write_answer
 from mmdyn.data.formats.tsv import sample_of_tsv_row
 from mmdyn.data.images import ImageFolder, from_base64, is_picture, read_inside
 from mmdyn.data.rows import Row

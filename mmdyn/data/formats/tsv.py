@@ -19,6 +19,8 @@ from mmdyn.data.files import MAX_LINE, new_file
 from mmdyn.data.formats._cells import (
     OPTION_COLUMN,
     OPTION_LETTERS,
+    REFERENCE,
+    TsvRow,
     guess_task_type,
     read_answer,
     read_language,
@@ -26,9 +28,9 @@ from mmdyn.data.formats._cells import (
     read_number,
     read_option_cells,
     read_task_type,
+    read_tsv_rows,
     write_answer,
 )
-from mmdyn.data.formats._tsv_rows import REFERENCE, TsvRow, read_tsv_rows
 from mmdyn.data.images import ImageFolder, is_picture, is_picture_name
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from mmdyn.errors import ModelError
-from mmdyn.models.message import NO_WEIGHING, Message, choices
+from mmdyn.models.model import NO_WEIGHING, Message, choices
 from mmdyn.sample import Language, TaskType
 
 ANSWER = {"en": "Answer: ", "zh": "答案："}

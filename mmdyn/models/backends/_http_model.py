@@ -18,9 +18,7 @@ from msgspec import Struct
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._batch_apis import BatchApi
-from mmdyn.models.backends._batch_line import AT_A_TIME, BatchLine
-from mmdyn.models.backends._bodies import holds_answer, joined, mended
+from mmdyn.models.backends._batches import AT_A_TIME, BatchApi, BatchLine
 from mmdyn.models.backends._http_errors import GONE, Server
 from mmdyn.models.backends._http_options import (
     Api,
@@ -36,13 +34,19 @@ from mmdyn.models.backends._http_options import (
     with_extra_body,
     without_secrets,
 )
-from mmdyn.models.backends._http_transport import certificates, proxy_for
-from mmdyn.models.backends._listing import Listing
+from mmdyn.models.backends._http_transport import Listing, certificates, holds_answer, joined, mended, proxy_for
 from mmdyn.models.backends._pictures import Pictures, SentPicture
-from mmdyn.models.foreign import may_receive, tell
-from mmdyn.models.message import Message
-from mmdyn.models.model import PASSING, ModelLimits, RefusedError, ServerGone, Spec, TransientError, typed_model
-from mmdyn.models.vendors import key_variables
+from mmdyn.models.model import (
+    PASSING,
+    Message,
+    ModelLimits,
+    RefusedError,
+    ServerGone,
+    Spec,
+    TransientError,
+    typed_model,
+)
+from mmdyn.models.vendors import key_variables, may_receive, tell
 from mmdyn.record import Reply
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models.backends._http_transport import proxy_for
 from mmdyn.models.backends._secrets import SECRET
-from mmdyn.models.foreign import ALLOW, may_receive
 from mmdyn.models.model import Spec, read_options
-from mmdyn.models.vendors import key_variables
+from mmdyn.models.vendors import ALLOW, key_variables, may_receive
 
 if TYPE_CHECKING:
     from yarl import URL

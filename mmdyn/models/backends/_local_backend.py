@@ -1,8 +1,10 @@
-"""What models on this machine share: requests of many tasks are put together into batches and answered in a thread."""
+"""What models on this machine share: the checkpoint, the prompt, and requests put together into batches."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,15 +17,268 @@ from msgspec import Meta, Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.keys import Json, digest
-from mmdyn.models.backends._local_checkpoint import FORM, has_chat_template, kind_of, read_json
-from mmdyn.models.backends._local_prompt import LocalPrompt, Prompter, Refused
 from mmdyn.models.backends._pictures import decode
-from mmdyn.models.checkpoint import find_checkpoint
-from mmdyn.models.device import Precision, torch_device, torch_dtype
-from mmdyn.models.message import Message, choices, identity
-from mmdyn.models.model import ModelLimits, RejectedError, Spec, typed_model
-from mmdyn.record import Reply
+from mmdyn.models.checkpoint import Form, Precision, find_checkpoint, torch_device, torch_dtype
+from mmdyn.models.model import (
+    ImagePart,
+    Message,
+    ModelLimits,
+    RejectedError,
+    Spec,
+    TextPart,
+    choices,
+    identity,
+    typed_model,
+)
+from mmdyn.record import Reply, Usage
+from mmdyn.text import split_thinking
 from mmdyn.work import CLOSED, Batches, give_memory_back, is_out_of_memory
+
+FORM = Form(
+    "transformers", "config.json", ("*.json", "model*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken", "*.py")
+)
+"""Only safetensors, which hold numbers and no code."""
+
+Kind = Literal["image-text-to-text", "text"]
+
+_VISION_CLASSES = {"AutoModelForImageTextToText", "AutoModelForVision2Seq"}
+_BROKEN = (ImportError, OSError, ValueError, KeyError, TypeError, AttributeError)
+"""What transformers raises where a package or a file is missing."""
+_PIP = re.compile(r"pip install (?:-U )?['\"`]?([\w.-]+)")
+
+
+def kind_of(folder: Path, trust_remote_code: bool) -> Kind:
+    """What a checkpoint is.
+
+    Raises:
+        ModelError: It cannot be asked, or it has code of its own that is not trusted.
+    """
+    from transformers.models.auto import modeling_auto
+
+    config = read_json(folder / "config.json")
+    name, own = str(config.get("model_type")), config.get("auto_map") or {}
+    if config.get("is_encoder_decoder"):
+        raise ModelError(f"{folder} holds an encoder-decoder ({name}): name a model that goes on with a text")
+    if name in modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES:
+        return "image-text-to-text"
+    if name in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return "text"
+    if own and not trust_remote_code:
+        raise ModelError(
+            f"{folder} holds a model of its own kind ({name}) and the Python code for it, which would run with all your"
+            " rights: read the code, then give trust_remote_code=true"
+        )
+    if _VISION_CLASSES.intersection(own):
+        return "image-text-to-text"
+    if "AutoModelForCausalLM" in own:
+        return "text"
+    raise ModelError(f"{folder} holds a {name}, which is no model that writes text: name another one")
+
+
+def has_chat_template(folder: Path) -> bool:
+    """Whether a checkpoint brings a chat template; one without is given the bare texts."""
+    files = (folder / f"{name}.json" for name in ("chat_template", "processor_config", "tokenizer_config"))
+    return (folder / "chat_template.jinja").is_file() or any(read_json(file).get("chat_template") for file in files)
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A checkpoint's small JSON file; empty where it is missing or is no object."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def load_processor(folder: Path, vision: bool, trust_remote_code: bool) -> Any:
+    """The processor, or the tokenizer of a model that reads no pictures, with a token to pad with.
+
+    Raises ModelError where a package or a file is missing.
+    """
+    from transformers import AutoProcessor, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # and no hints or progress bars
+    logging.disable_progress_bar()
+    kind = AutoProcessor if vision else AutoTokenizer
+    try:
+        processor = kind.from_pretrained(str(folder), local_files_only=True, trust_remote_code=trust_remote_code)
+    except _BROKEN as error:
+        raise _problem(folder, error) from None
+    if vision and not hasattr(processor, "image_processor"):
+        raise ModelError(f"{folder} has no processor that can be used for pictures: fetch the checkpoint again")
+    tokenizer = processor.tokenizer if vision else processor
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
+    return processor
+
+
+def load_weights(folder: Path, kind: str, **settings: Any) -> Any:
+    """The model, ready to be asked, by the class of transformers that is called so; `settings` are those of its
+    `from_pretrained`.
+
+    Raises ModelError where the weights are missing, broken, not all there, or do not fit.
+    """
+    import transformers
+    from safetensors import SafetensorError
+
+    try:
+        model, found = getattr(transformers, kind).from_pretrained(
+            str(folder), local_files_only=True, use_safetensors=True, output_loading_info=True, **settings
+        )
+    except (*_BROKEN, SafetensorError) as error:
+        raise _problem(folder, error) from None
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise _problem(folder, error) from None
+    else:
+        if missing := sorted(found["missing_keys"]):
+            lacks = f"{len(missing)} of the model's weights, such as {missing[0]}"
+            raise ModelError(f"{folder} lacks {lacks}: fetch the checkpoint again")
+        return model.eval()
+    give_memory_back()  # only now, because the error held on to it
+    raise ModelError(
+        f"the weights of {folder} do not fit into the device: use dtype=bf16, device_map=auto or a larger one"
+    )
+
+
+def _problem(folder: Path, error: Exception) -> ModelError:
+    says = " ".join(str(error).split())
+    if isinstance(error, ImportError):
+        needs = "torchvision" if "torchvision" in says.lower() else (_PIP.search(says) or ("", ""))[1]
+        if needs:
+            return ModelError(f"{folder} needs {needs}, which is not installed: pip install {needs}")
+    return ModelError(f"{folder} cannot be loaded ({says[:200]}): fetch the checkpoint again, or mend the options")
+
+
+class Refused(ValueError):
+    """This request cannot be put to the model as it is set up."""
+
+
+class LocalPrompt(Struct, frozen=True, eq=False):
+    """`text` with a placeholder for each of the `pictures` (RGB, in order), and what it may go on with, if that is
+    given.
+
+    `special`: whether the tokenizer is to add its own special tokens, which a chat template brings. `lead`: the end of
+    the text, with which the answer begins. `seed`: what its draws are keyed with.
+    """
+
+    text: str
+    pictures: list[Any]
+    choices: tuple[str, ...]
+    special: bool
+    lead: str
+    seed: tuple[str | int, ...]
+    changed: str
+
+
+class Prompter:
+    """Writes prompts for one model: `processor` is its processor, or its tokenizer where it reads no pictures."""
+
+    def __init__(self, processor: Any, *, vision: bool, chat: bool, system: str | None) -> None:
+        self._processor, self._vision, self._chat, self._system = processor, vision, chat, system
+        self.tokenizer = processor.tokenizer if vision else processor
+        owners = (processor, self.tokenizer) if vision else ()
+        tokens = [getattr(owner, "image_token", None) for owner in owners]
+        self._placeholders = [token for token in tokens if isinstance(token, str) and token]
+        self._controls = sorted(_control_tokens(self.tokenizer).difference(self._placeholders))
+
+    def write(
+        self, messages: tuple[Message, ...], pictures: list[Any], changed: str, seed: tuple[str | int, ...]
+    ) -> LocalPrompt:
+        """The prompt for some messages; a last message of the assistant's is where the answer begins. Raises
+        Refused."""
+        if pictures and not self._vision:
+            raise Refused("the model reads no pictures: ask it questions without, or name a vision-language model")
+        if self._system is not None and not any(message.role == "system" for message in messages):
+            messages = (Message("system", (TextPart(self._system),)), *messages)
+        begun = messages[-1] if messages[-1].role == "assistant" else None
+        turns = messages[:-1] if begun else messages
+        lead = self._own(begun.text) if begun else ""
+        text = self._templated(turns) + lead if self._chat else self._plain(turns, lead)
+        bos = self.tokenizer.bos_token
+        special = not self._chat or (self._vision and not (bos and text.startswith(bos)))
+        for what, tokens in (("picture", self._placeholders), ("control token", self._controls)):
+            if any(token in message.text for token in tokens for message in messages):
+                changed = "; ".join(filter(None, [changed, f"a text that stands for a {what} parted in two"]))
+        return LocalPrompt(text, pictures, choices(messages), special, lead, seed, changed)
+
+    def _templated(self, turns: tuple[Message, ...]) -> str:
+        from jinja2 import TemplateError
+
+        shown = [{"role": turn.role, "content": self._content(turn)} for turn in turns]
+        template = None if self._processor.chat_template else self.tokenizer.chat_template
+        try:
+            how = {"chat_template": template, "tokenize": False, "add_generation_prompt": True}
+            return str(self._processor.apply_chat_template(shown, **how))
+        except TemplateError as error:
+            raise Refused(f"the model's chat template refuses the messages ({error})") from None
+
+    def _content(self, turn: Message) -> Any:
+        if not self._vision:
+            return self._own(turn.text)
+        return [
+            {"type": "image"} if isinstance(part, ImagePart) else {"type": "text", "text": self._own(part.text)}
+            for part in turn.shown
+        ]
+
+    def _plain(self, turns: tuple[Message, ...], lead: str) -> str:
+        """The bare texts, a blank line between turns; an answer begins on a line of its own."""
+        texts = ["".join(self._piece(part) for part in turn.shown) for turn in turns]
+        return "\n\n".join([*texts, lead] if lead else texts) + ("" if lead else "\n")
+
+    def _piece(self, part: TextPart | ImagePart) -> str:
+        if isinstance(part, TextPart):
+            return self._own(part.text)
+        if not self._placeholders:
+            raise Refused("the model has no chat template that says where pictures stand: give one that has")
+        return str(self._placeholders[0])
+
+    def _own(self, text: str) -> str:
+        """A text in which nothing stands for a picture, or for a token that is no text."""
+        for token in (*self._placeholders, *self._controls):
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
+
+
+def _control_tokens(tokenizer: Any) -> set[str]:
+    """Those that a text is searched for: the ones with a role, such as EOS, and all others that are marked as special.
+
+    One of a single letter cannot be parted (it may be a letter of the vocabulary that was taken to pad with).
+    """
+    try:
+        marked = {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
+    except NotImplementedError:  # mistral-common's, which looks for none in a text
+        marked = set()
+    return {token for token in marked.union(tokenizer.all_special_tokens) if len(token) > 1}
+
+
+def ends_texts(tokenizer: Any) -> bool:
+    """Whether a tokenizer puts EOS behind texts, as for training: a model does not go on with those."""
+    bare, ended = (tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
+    return bool(ended[-1:] == [tokenizer.eos_token_id] != bare[-1:])
+
+
+def continuation_ids(tokenizer: Any, text: str, continuation: str) -> tuple[int, ...]:
+    """The tokens that a continuation adds to a text; those of its own where the two grow together at the seam.
+
+    Raises Refused where the tokenizer makes nothing of it.
+    """
+    before = tokenizer(text, add_special_tokens=False)["input_ids"]
+    whole = tokenizer(text + continuation, add_special_tokens=False)["input_ids"]
+    if whole[: len(before)] == before and len(whole) > len(before):
+        return tuple(whole[len(before) :])
+    if not (alone := tokenizer(continuation, add_special_tokens=False)["input_ids"]):
+        raise Refused(f"the model's tokenizer makes nothing of the option {continuation!r}")
+    return tuple(alone)
+
+
+def written(prompt: LocalPrompt, text: str, finish: str, read: int, tokens: int) -> Reply:
+    """The reply for what a model wrote behind a prompt: `read` tokens of the prompt, `tokens` of its own."""
+    reasoning, answer = split_thinking(text)
+    text = (prompt.lead + answer).strip()
+    return Reply(text, finish, Usage(read, tokens), reasoning=reasoning, changed=prompt.changed)
+
 
 DTYPES: dict[str, Precision] = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 """The option for a precision by torch's name of it."""

@@ -1,5 +1,8 @@
-"""Pictures as models get them: encoded, in the bytes that their files hold, for those behind an API, and decoded for
-those on this machine; made smaller where a limit was asked for."""
+"""Pictures as models get them, and requests in the plain form of programs and endpoints (docs/programs.md).
+
+Pictures as models get them: encoded, in the bytes that their files hold, for those behind an API, and decoded for
+those on this machine; made smaller where a limit was asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import asyncio
 import base64
 import io
 from collections import OrderedDict
+from collections.abc import Mapping
 from math import sqrt
 
 import numpy as np
@@ -16,7 +20,8 @@ from PIL.Image import Image, Resampling
 
 from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, open_image, page_of
 from mmdyn.errors import InputError
-from mmdyn.models.message import ImagePart, Message
+from mmdyn.keys import Json
+from mmdyn.models.model import ImagePart, Message, TextPart
 
 JPEG_QUALITY = 95
 
@@ -170,3 +175,29 @@ def _grey(image: Image) -> Image:
     """8 bits of 16, which Pillow would clip."""
     values = np.asarray(image).clip(0, 65535).astype(np.uint32)
     return Pillow.fromarray(((values * 255 + 32767) // 65535).astype(np.uint8))
+
+
+_SUFFIXES = {media_type: suffix for suffix, media_type in IMAGE_MEDIA_TYPES.items()}
+
+
+def plain_request(
+    messages: tuple[Message, ...], pictures: Mapping[str, SentPicture]
+) -> tuple[dict[str, Json], dict[str, SentPicture]]:
+    """`question` and `messages` as JSON, and the pictures by the names that stand in them, image-1.png and so on.
+
+    The question is the text of all messages, a picture's name in brackets in its place; of several messages each has
+    its role before it. `pictures` are those of the messages, by digest.
+    """
+    digests = dict.fromkeys(part.digest for part in image_parts(messages))
+    names = {digest: f"image-{n}.{_SUFFIXES[pictures[digest].media_type]}" for n, digest in enumerate(digests, 1)}
+    turns: list[Json] = []
+    texts = list[str]()
+    for message in messages:
+        parts: list[dict[str, Json]] = [
+            {"text": part.text} if isinstance(part, TextPart) else {"image": names[part.digest]}
+            for part in message.shown
+        ]
+        text = "".join([f"{part.get('text') or ''}" if "text" in part else f"[{part['image']}]\n" for part in parts])
+        turns.append({"role": message.role, "parts": list[Json](parts)})
+        texts.append(text if len(messages) == 1 else f"[{message.role}]\n{text}")
+    return {"question": "\n\n".join(texts), "messages": turns}, {name: pictures[key] for key, name in names.items()}

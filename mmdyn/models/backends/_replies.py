@@ -1,9 +1,18 @@
-"""What servers tell of replies: the tokens that they count, and what answered; and the likeliest of choices."""
+"""What servers tell of replies: tokens, what answered, the likeliest of choices, and how likely continuations are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import takewhile
+from typing import TypeAlias
 
+import msgspec
+from msgspec import Struct
+
+from mmdyn.errors import ModelError
+from mmdyn.keys import Json
+from mmdyn.models.model import RejectedError, TransientError
 from mmdyn.record import Reply, Usage
 
 MOST = 2**53
@@ -66,3 +75,175 @@ def likeliest(
         option_tokens=tuple(lengths),
         changed=changed,
     )
+
+
+FORCE = 10_000.0
+"""Added to the logit of the token that is to come next, so that no other one does."""
+
+Post: TypeAlias = "Callable[[dict[str, Json], str], Awaitable[bytes]]"
+"""Sends a body to a path of the server, or where the model is asked if that is empty, and gives the answer's body."""
+
+
+class _Untold(Exception):
+    """The server does not tell it in this way."""
+
+
+class _Entry(Struct, frozen=True):
+    id: int = -1
+    logprob: float | None = None
+
+
+class _Logprobs(Struct, frozen=True):
+    tokens: list[str] = []
+    token_logprobs: list[float | None] = []
+    content: list[_Entry] = []
+
+
+class _Choice(Struct, frozen=True):
+    logprobs: _Logprobs | None = None
+
+
+class _Details(Struct, frozen=True):
+    prefill: list[_Entry] = []
+
+
+class _Answer(Struct, frozen=True):
+    choices: list[_Choice] = []
+    usage: object = None
+    details: _Details | None = None
+    tokens: list[int] = []
+
+
+class _Read(Struct, frozen=True):
+    """A text as the server reads it: its tokens, and how likely each was after those before it, if that is told."""
+
+    tokens: Sequence[str | int]
+    logprobs: Sequence[float | None] = ()
+
+
+_Way: TypeAlias = Callable[[str, list[object]], Awaitable[_Read]]
+"""Reads a text; what the server counted is added to the list."""
+
+
+class Weigher:
+    """Asks one server. The first way in which it tells log-probabilities is kept to:
+
+    1. `echo` with `logprobs`: those of the prompt's tokens (vLLM, SGLang, llama-cpp-python).
+    2. `decoder_input_details` of TGI's own /generate, likewise.
+    3. llama.cpp's server tells those of tokens that it writes. A bias makes each token of a continuation the next one;
+       what is told is its log-probability without the bias.
+
+    A continuation's tokens are those that the text has with it and not without. Where it grows together with the end of
+    the text, the log-probability of the last tokens of the text alone is taken off.
+
+    post: how requests are sent. sent: what is sent with each. where: the model and its endpoint in words.
+    """
+
+    def __init__(self, post: Post, sent: Mapping[str, Json], where: str) -> None:
+        self._post, self._sent, self._where = post, sent, where
+        self._ways: tuple[_Way, ...] = (self._echoed, self._prefilled, self._tokenized)
+        self._without_bos = False
+
+    async def weigh(self, prompt: str, lead: str, texts: Sequence[str]) -> Reply:
+        """The likeliest of `texts` behind a prompt that ends with `lead`. Raises TransientError, RejectedError, and
+        ModelError where the server tells no log-probabilities."""
+        why = ""
+        for way in self._ways:
+            try:
+                reply = await self._weighed(way, prompt, lead, texts)
+            except _Untold as untold:
+                why = why or str(untold)
+            else:
+                self._ways = (way,)
+                return reply
+        if len(self._ways) == 1:
+            raise TransientError(f"an answer without log-probabilities ({why})")
+        mend = "ask a server that gives logprobs with echo (vLLM, SGLang), or an hf: model"
+        raise ModelError(f"{self._where} tells no log-probabilities of a text ({why}): {mend}")
+
+    async def _weighed(self, read: _Way, prompt: str, lead: str, texts: Sequence[str]) -> Reply:
+        usage = list[object]()
+        before = await read(prompt, usage)
+        sums, lengths = list[float](), list[int]()
+        for text in texts:
+            whole = await read(prompt + text, usage)
+            seam = _seam(before, whole)
+            if seam == len(whole.tokens):
+                raise RejectedError(f"the model's tokenizer makes nothing of the option {text!r}")
+            sums.append(await self._sum(whole, seam, usage) - await self._sum(before, seam, usage))
+            lengths.append(len(whole.tokens) - seam)
+        tokens = [sum(count(one, name) for one in usage) for name in ("prompt_tokens", "completion_tokens")]
+        return likeliest(lead, texts, sums, lengths, Usage(*tokens))
+
+    async def _echoed(self, text: str, usage: list[object]) -> _Read:
+        try:
+            answer = await self._complete({"prompt": text, "echo": True}, usage)
+        except (TransientError, RejectedError, ModelError) as error:
+            if re.search(r"\becho|logprobs|logits", str(error)):
+                raise _Untold(str(error)) from None
+            raise
+        found = answer.choices[0].logprobs or _Logprobs()
+        read, written = count(answer.usage, "prompt_tokens"), count(answer.usage, "completion_tokens")
+        tokens = found.tokens[: len(found.tokens) - written]
+        logprobs = found.token_logprobs[: len(tokens)]
+        # llama-cpp-python leaves out the BOS. Where there is none, the last token is missing instead, and what it tells
+        # of each token belongs to the next one.
+        self._without_bos |= len(tokens) == read - 1 > 0 and text.endswith(tokens[-1] or "\0")
+        if not tokens or len(tokens) != read - self._without_bos or None in logprobs[1:]:
+            raise _Untold("echo with logprobs gives none for the prompt, or not for all of it")
+        return _Read(tokens, logprobs)
+
+    async def _prefilled(self, text: str, usage: list[object]) -> _Read:
+        parameters: Json = {"details": True, "decoder_input_details": True, "max_new_tokens": 1}
+        answer = await self._elsewhere("/generate", {"inputs": text, "parameters": parameters})
+        if not (answer.details and answer.details.prefill):
+            mend = "start TGI with --enable-prefill-logprobs"
+            raise ModelError(f"{self._where} tells no log-probabilities of a text: {mend}")
+        entries = answer.details.prefill
+        usage.append({"prompt_tokens": len(entries), "completion_tokens": 1})
+        return _Read([entry.id for entry in entries], [entry.logprob for entry in entries])
+
+    async def _tokenized(self, text: str, usage: list[object]) -> _Read:
+        body: dict[str, Json] = {"content": text, "add_special": True, "parse_special": False}
+        return _Read((await self._elsewhere("/tokenize", body)).tokens)
+
+    async def _sum(self, read: _Read, start: int, usage: list[object]) -> float:
+        """The log-probability of the tokens from a place on, given those before it."""
+        if read.logprobs:
+            return sum(value or 0.0 for value in read.logprobs[start:])
+        total = 0.0
+        for place in range(start, len(read.tokens)):
+            bias: Json = [[read.tokens[place], FORCE]]
+            answer = await self._complete({"prompt": list(read.tokens[:place]), "logit_bias": bias}, usage)
+            logprobs = answer.choices[0].logprobs
+            entry = logprobs.content[0] if logprobs and logprobs.content else _Entry()
+            if entry.id != read.tokens[place] or entry.logprob is None:
+                raise _Untold("a token that was to come next did not, or its log-probability is missing")
+            total += entry.logprob
+        return total
+
+    async def _complete(self, body: dict[str, Json], usage: list[object]) -> _Answer:
+        answer = _decoded(await self._post({**self._sent, **body, "logprobs": 1, "max_tokens": 1}, ""))
+        if not answer.choices:
+            raise TransientError("an answer without choices")
+        usage.append(answer.usage)
+        return answer
+
+    async def _elsewhere(self, path: str, body: dict[str, Json]) -> _Answer:
+        try:
+            return _decoded(await self._post(body, path))
+        except ModelError as error:
+            raise _Untold(str(error)) from None
+
+
+def _seam(before: _Read, whole: _Read) -> int:
+    """How many tokens two texts begin with in common."""
+    pairs = zip(before.tokens, whole.tokens, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _decoded(body: bytes) -> _Answer:
+    try:
+        return msgspec.json.decode(body, type=_Answer)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise _Untold("an answer of another form") from None

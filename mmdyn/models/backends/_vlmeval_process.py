@@ -1,8 +1,8 @@
-"""A worker process and the pipes to it: requests go out as lines of JSON, each is a Future until its line comes
-back."""
+"""The worker of `vlmeval:NAME`: its options, its process with pipes to it, and where it is started."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import os
@@ -10,19 +10,147 @@ import queue
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Struct
 
-from mmdyn.errors import UserError
-from mmdyn.keys import Json, canonical
-from mmdyn.models.backends._secrets import clean
+from mmdyn.errors import ModelError, UserError
+from mmdyn.keys import Json, canonical, digest
+from mmdyn.models.backends._secrets import HEADERS, SECRET, USERINFO, clean
+from mmdyn.models.checkpoint import Form, find_checkpoint
+from mmdyn.models.model import PASSING, RejectedError, Spec, TransientError, json_or_text, read_options
+
+PYTHON = "MMDYN_VLMEVAL_PYTHON"
+
+FORM = Form("transformers", "config.json", ("**/*",))
+
+_QUERY = re.compile(r"(://[^\s?]{1,2000})\?(\S*)")
+
+
+class VlmevalOptions(Struct, frozen=True):
+    """The worker's options; `Vlmeval` says what they mean."""
+
+    python: str = ""
+    path: str = ""
+    workers: int | None = None
+    devices: str = ""
+    concurrency: int | None = None
+    timeout: float = 600
+    load_timeout: float = 3600
+    max_tries: int | None = None
+    label: str | None = None
+    system: str | None = None
+
+    @property
+    def interpreter(self) -> str:
+        """The one that is named, or $MMDYN_VLMEVAL_PYTHON, or the one that runs this."""
+        return str(Path(self.python or os.environ.get(PYTHON) or sys.executable).expanduser())
+
+    @property
+    def folders(self) -> list[Json]:
+        """Folders that go before the interpreter's packages."""
+        return [str(Path(self.path).expanduser().resolve())] if self.path else []
+
+    @property
+    def environments(self) -> list[dict[str, str]]:
+        """What is set in the environment of each worker."""
+        devices = [device.strip() for device in self.devices.split(";") if device.strip()]
+        count = self.workers or max(1, len(devices))
+        return [{"CUDA_VISIBLE_DEVICES": devices[n % len(devices)]} if devices else {} for n in range(count)]
+
+
+def parse(spec: Spec) -> tuple[VlmevalOptions, dict[str, Json]]:
+    """The worker's options, and the rest as typed keywords. Raises UserError, also for a key in plain sight."""
+    own = {key: value for key, value in spec.options.items() if key in VlmevalOptions.__struct_fields__}
+    options = read_options(spec, VlmevalOptions, own)
+    for name in ("workers", "concurrency", "timeout", "load_timeout", "max_tries"):
+        if (value := getattr(options, name)) is not None and not value > 0:
+            raise UserError(f"the option {name} of vlmeval:{spec.name} is {value}: give more than 0")
+    keywords = dict[str, Json]()
+    for key in [key for key in spec.options if key not in own]:
+        name, value = key.removeprefix("init."), json_or_text(spec.options[key])
+        if _in_sight(name, value):
+            nested = isinstance(value, dict | list)
+            told = f"the option {key} {'has' if nested else 'is'} a secret: put it into a variable of the environment"
+            write = "'$VARIABLE' in its place" if nested else f"'{key}=$VARIABLE'"
+            raise UserError(f"{told} and write {write}")
+        keywords[name] = value
+    return options, keywords
+
+
+def resolve(value: Json, option: str) -> Json:
+    """An option's value with `$NAME` read from the environment. Raises UserError where a variable is not set."""
+    if isinstance(value, dict):
+        return {name: resolve(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [resolve(item, option) for item in value]
+    if not isinstance(value, str) or not value.startswith("$"):
+        return value
+    if value[1:] not in os.environ:
+        raise UserError(f"the environment has no variable {value[1:]}, which the option {option} names: set it")
+    return os.environ[value[1:]]
+
+
+def identified(keywords: dict[str, Json]) -> dict[str, Json]:
+    """Keywords as an identity holds them: without those that are secrets by their name, and with what a variable holds
+    for `$NAME`.
+
+    Where one names a checkpoint's folder, its digest stands for the path. Addresses are without credentials; digests
+    stand for their queries, without what is a secret by its name, and for headers.
+    """
+    found = dict[str, Json]()
+    for name, value in keywords.items():
+        if HEADERS.search(name) and isinstance(value, dict):
+            found |= {name: digest(headers)} if (headers := identified(value)) else {}
+        elif not SECRET.search(name):
+            found[name] = _identified(value)
+    return found
+
+
+def _identified(value: Json) -> Json:
+    if isinstance(value, dict):
+        return identified(value)
+    if isinstance(value, list):
+        return [_identified(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    if value.startswith("$") and not SECRET.search(value[1:]):
+        value = os.environ.get(value[1:], value)
+    return _checkpoint(value)
+
+
+def _in_sight(name: str, value: Json) -> bool:
+    """Whether a keyword is a secret, or holds one, that is no `$NAME`."""
+    if isinstance(value, dict):
+        return any(_in_sight(name if SECRET.search(name) else key, item) for key, item in value.items())
+    if isinstance(value, list):
+        return any(_in_sight(name, item) for item in value)
+    return bool(SECRET.search(name)) and not (isinstance(value, str) and value.startswith("$"))
+
+
+def _checkpoint(value: str) -> Json:
+    folder = Path(value)
+    try:
+        there = (folder / FORM.index).is_file()
+    except (OSError, ValueError):  # a text that can be no path
+        there = False
+    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(_digested, USERINFO.sub("://***@", value))
+
+
+def _digested(address: re.Match[str]) -> str:
+    pairs = parse_qsl(address[2], keep_blank_values=True)
+    kept = sorted(pair for pair in pairs if not SECRET.search(pair[0]))
+    return f"{address[1]}?{digest(kept)}" if kept else address[1]
+
 
 WORKER = Path(__file__).with_name("_vlmeval_worker.py")
 
@@ -180,3 +308,106 @@ class Process:
         ended = f"signal {-code} ended it" if code < 0 else f"it ended with status {code}"
         words = self.clean(self._words.decode(errors="replace"), last=True)
         return f"{self._stopped_for or ended}{'; its last words: ' if words else ''}{words}"
+
+
+class WorkerNames(Struct, frozen=True):
+    """What the sentences name: the model as reports do, its NAME, and the interpreter."""
+
+    label: str
+    name: str
+    python: str
+
+
+class WorkerPlace:
+    """One worker of a model at a time. `model` is what every `hello` and `build` says; `asks` counts who is served
+    here."""
+
+    def __init__(
+        self, names: WorkerNames, environment: Mapping[str, str], model: dict[str, Json], load_timeout: float
+    ) -> None:
+        self._names, self._environment, self._model, self._seconds = names, environment, model, load_timeout
+        self._process: Process | None = None
+        self._ready: asyncio.Future[Process] | None = None
+        self.asks = 0
+
+    def greet(self) -> Any:
+        """Start a worker and hear what its model is. Raises UserError, ModelError."""
+        process = self._process = Process(self._names.python, self._environment)
+        with self._in_time(process):
+            told = process.request("hello", **self._model).result(self._seconds)
+        if told.error:
+            raise refused(told, process, self._names)
+        return told.result
+
+    async def process(self) -> Process:
+        """The worker with its model built. Raises ModelError."""
+        usable = self._process is not None and self._process.usable
+        if self._ready is None or (self._ready.done() and not usable):
+            self._ready = asyncio.ensure_future(self._start())
+        return await asyncio.shield(self._ready)
+
+    def close(self) -> None:
+        """End the worker, if there is one."""
+        if self._process is not None:
+            self._process.close()
+
+    async def _start(self) -> Process:
+        if self._process is None or not self._process.usable:
+            await asyncio.to_thread(self.close)
+            await asyncio.to_thread(self.greet)
+        process = self._process
+        assert process is not None
+        with self._in_time(process):
+            asked = asyncio.wrap_future(process.request("build", **self._model))
+            told = await asyncio.wait_for(asked, self._seconds)
+        if told.error:
+            raise refused(told, process, self._names)
+        return process
+
+    @contextmanager
+    def _in_time(self, process: Process) -> Iterator[None]:
+        """Raises ModelError where a worker is late, or dies, before its model is ready."""
+        names = self._names
+        try:
+            yield
+        except TimeoutError:
+            process.stop("it was not ready in time")
+            late = f"{names.label} was not ready within {self._seconds:g} s"
+            raise ModelError(f"{late}: give a longer load_timeout") from None
+        except WorkerGone as error:
+            died = f"the worker of {names.label} ended before its model was ready ({error})"
+            raise ModelError(f"{died}: mend its options, or what {names.python} has installed") from None
+
+
+def refused(told: Told, process: Process, names: WorkerNames) -> Exception:
+    """Why a worker has no model to ask."""
+    says = process.clean(told.error)
+    if told.kind == "missing":
+        return UserError(
+            f"{names.python} has no vlmeval: make an environment for it (pip install ms-vlmeval==0.0.20), and give its "
+            "interpreter as python=… or in $MMDYN_VLMEVAL_PYTHON"
+        )
+    if told.kind == "unknown":
+        return UserError(f"VLMEvalKit {says}; `mmdyn list vlmeval` names its models")
+    if told.kind == "unimportable":
+        return ModelError(f"{names.python} cannot import vlmeval ({says}): mend that environment, or name another")
+    return ModelError(f"VLMEvalKit cannot make {names.name} ({says}): mend its options, or the environment it runs in")
+
+
+def failed(told: Told, process: Process, names: WorkerNames, *, answers: bool) -> Exception:
+    """Why one request got no answer. `answers`: whether the model has answered any."""
+    says = process.clean(told.error)
+    heard = f"HTTP {told.status}: {says}" if told.status else says
+    if told.kind == "raised":
+        return RejectedError(f"VLMEvalKit's {names.name} failed ({heard})", perhaps_all=True)
+    if told.kind == "unreachable" and not answers:
+        return ModelError(f"{names.label} cannot reach its server ({heard}): start the server or mend its options")
+    if told.status in (401, 403):
+        return ModelError(
+            f"the server of {names.label} refused the key ({heard}): put the right one into the environment"
+        )
+    if told.status == 404:
+        return ModelError(f"the server of {names.label} has no such model or address ({heard}): mend its options")
+    if 400 <= told.status < 500 and told.status not in PASSING:
+        return RejectedError(f"the server of {names.label} refused the request ({heard})", perhaps_all=True)
+    return TransientError(heard, slow_down=told.status == 429)

@@ -10,13 +10,12 @@ from msgspec import Meta, Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._batch_apis import AnthropicBatches
+from mmdyn.models.backends._batches import AnthropicBatches
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import SentPicture
 from mmdyn.models.backends._replies import consistent, count, name_of
-from mmdyn.models.message import ImagePart, Message
-from mmdyn.models.model import Spec
+from mmdyn.models.model import ImagePart, Message, Spec
 from mmdyn.record import Reply, Usage
 
 _FINISH = {

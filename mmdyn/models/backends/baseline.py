@@ -15,8 +15,7 @@ from msgspec import Struct
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, digest, stream
 from mmdyn.models.backends._baseline_prompt import TRUE_FALSE, ReadPrompt, read_prompt
-from mmdyn.models.message import Message
-from mmdyn.models.model import ModelLimits, Spec, read_options
+from mmdyn.models.model import Message, ModelLimits, Spec, read_options
 from mmdyn.record import Reply
 
 VERSION = 1

@@ -28,12 +28,10 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models.backends import _cmd_supervisor as supervisor
 from mmdyn.models.backends._http_options import SHORTEST_SECRET, Count
-from mmdyn.models.backends._pictures import Pictures, SentPicture
-from mmdyn.models.backends._plain_request import plain_request
+from mmdyn.models.backends._pictures import Pictures, SentPicture, plain_request
 from mmdyn.models.backends._secrets import SECRET, clean
 from mmdyn.models.checkpoint import fingerprint
-from mmdyn.models.message import Message
-from mmdyn.models.model import ModelLimits, RejectedError, Spec, TransientError, read_options
+from mmdyn.models.model import Message, ModelLimits, RejectedError, Spec, TransientError, read_options
 from mmdyn.record import Reply
 from mmdyn.text import split_thinking
 

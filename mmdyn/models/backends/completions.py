@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from mmdyn.keys import Json
 from mmdyn.models.backends._pictures import SentPicture, image_parts
-from mmdyn.models.backends._weighing import Weigher
+from mmdyn.models.backends._replies import Weigher
 from mmdyn.models.backends.openai import OpenAI
-from mmdyn.models.message import Message, choices
-from mmdyn.models.model import RejectedError, Spec
+from mmdyn.models.model import Message, RejectedError, Spec, choices
 from mmdyn.record import Reply
 
 TOKENS = 1024

@@ -13,8 +13,7 @@ from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, HttpOptions
 from mmdyn.models.backends._pictures import SentPicture
 from mmdyn.models.backends._replies import consistent, count, name_of
-from mmdyn.models.message import ImagePart, Message
-from mmdyn.models.model import Spec
+from mmdyn.models.model import ImagePart, Message, Spec
 from mmdyn.record import Reply, Usage
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}

@@ -11,11 +11,23 @@ from typing import Any, cast
 from mmdyn.errors import UserError
 from mmdyn.keys import stream
 from mmdyn.models.backends._continuations import log_likelihoods
-from mmdyn.models.backends._local_backend import Key, LocalBackend, LocalEngine, LocalOptions, LocalRequest, Wanted
-from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
-from mmdyn.models.backends._local_prompt import LocalPrompt, Refused, continuation_ids, ends_texts, written
+from mmdyn.models.backends._local_backend import (
+    Key,
+    LocalBackend,
+    LocalEngine,
+    LocalOptions,
+    LocalPrompt,
+    LocalRequest,
+    Refused,
+    Wanted,
+    continuation_ids,
+    ends_texts,
+    load_processor,
+    load_weights,
+    written,
+)
 from mmdyn.models.backends._replies import likeliest
-from mmdyn.models.device import USED, free_memory, need, ranks_here
+from mmdyn.models.checkpoint import USED, free_memory, need, ranks_here
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply, Usage
 from mmdyn.text import estimate_tokens

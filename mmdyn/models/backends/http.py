@@ -14,11 +14,9 @@ from mmdyn.keys import Json
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, HttpOptions
-from mmdyn.models.backends._pictures import SentPicture
-from mmdyn.models.backends._plain_request import plain_request
+from mmdyn.models.backends._pictures import SentPicture, plain_request
 from mmdyn.models.backends._replies import consistent, count
-from mmdyn.models.message import Message
-from mmdyn.models.model import RefusedError, Spec
+from mmdyn.models.model import Message, RefusedError, Spec
 from mmdyn.record import Reply
 from mmdyn.text import split_thinking
 

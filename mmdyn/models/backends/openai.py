@@ -10,13 +10,12 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._batch_apis import BatchApi, OpenAIBatches
+from mmdyn.models.backends._batches import BatchApi, OpenAIBatches
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.backends._replies import consistent, count, name_of
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Spec
+from mmdyn.models.model import Message, Spec, TextPart
 from mmdyn.record import Reply, Usage
 from mmdyn.text import split_thinking
 

@@ -20,8 +20,16 @@ from mmdyn.errors import InputError, MmdynError, ModelError
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.models.backends._http_options import Count
 from mmdyn.models.backends._secrets import clean
-from mmdyn.models.message import Message
-from mmdyn.models.model import Asks, ModelLimits, RejectedError, Spec, TransientError, json_or_text, read_options
+from mmdyn.models.model import (
+    Asks,
+    Message,
+    ModelLimits,
+    RejectedError,
+    Spec,
+    TransientError,
+    json_or_text,
+    read_options,
+)
 from mmdyn.record import Reply
 from mmdyn.text import split_thinking
 

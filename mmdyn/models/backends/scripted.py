@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from mmdyn.errors import InputError, ModelError, unreadable
 from mmdyn.keys import Json, sha256
-from mmdyn.models.message import Message
-from mmdyn.models.model import ModelLimits, Spec, TransientError, read_options
+from mmdyn.models.model import Message, ModelLimits, Spec, TransientError, read_options
 from mmdyn.record import Reply
 from mmdyn.sample import from_json
 

@@ -12,11 +12,21 @@ from msgspec import Meta
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models.backends._local_backend import Count, LocalBackend, LocalEngine, LocalOptions, Wanted
-from mmdyn.models.backends._local_checkpoint import load_processor, read_json
-from mmdyn.models.backends._local_prompt import LocalPrompt, continuation_ids, ends_texts, written
+from mmdyn.models.backends._local_backend import (
+    Count,
+    LocalBackend,
+    LocalEngine,
+    LocalOptions,
+    LocalPrompt,
+    Wanted,
+    continuation_ids,
+    ends_texts,
+    load_processor,
+    read_json,
+    written,
+)
 from mmdyn.models.backends._replies import likeliest
-from mmdyn.models.device import own_cards, ranks_here, visible_cards
+from mmdyn.models.checkpoint import own_cards, ranks_here, visible_cards
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply, Usage
 

@@ -12,12 +12,21 @@ import msgspec
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._vlmeval_options import VlmevalOptions, identified, parse, resolve
-from mmdyn.models.backends._vlmeval_place import WorkerNames, WorkerPlace, failed, refused
-from mmdyn.models.backends._vlmeval_process import Process, Told, WorkerGone
-from mmdyn.models.foreign import ALLOW
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import ModelLimits, RejectedError, Spec, TransientError
+from mmdyn.models.backends._vlmeval_process import (
+    Process,
+    Told,
+    VlmevalOptions,
+    WorkerGone,
+    WorkerNames,
+    WorkerPlace,
+    failed,
+    identified,
+    parse,
+    refused,
+    resolve,
+)
+from mmdyn.models.model import ImagePart, Message, ModelLimits, RejectedError, Spec, TextPart, TransientError
+from mmdyn.models.vendors import ALLOW
 from mmdyn.record import Reply, Usage
 
 VLMEVAL_FAILURES = (

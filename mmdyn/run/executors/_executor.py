@@ -1,32 +1,29 @@
-"""The contract of an executor: what it is handed, and what it does with it."""
+"""The contract of an executor, and what the processes of one launch tell each other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
-from mmdyn.errors import ModelError, UserError
-from mmdyn.keys import Json
+from mmdyn.errors import MmdynError, ModelError, Stopped, UserError
+from mmdyn.keys import Json, canonical, digest
 from mmdyn.models import Budget, Caches, Model, open_asker, open_model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
-from mmdyn.run.ask_all import ask_all
-from mmdyn.run.conditions import ConditionSpec
+from mmdyn.run.ask_all import AskTally, Expansions, SampleTools, ask_all
 from mmdyn.run.context_providers import ContextProvider, ContextProviders
-from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.grader import Grader
-from mmdyn.run.knowledge_config import KnowledgeConfig
-from mmdyn.run.plan import Ask, Skip, plan
+from mmdyn.run.plan import Ask, Partition, Skip, plan
 from mmdyn.run.render import Renderer
-from mmdyn.run.run_sample import AskTally, SampleTools
-from mmdyn.run.scoring_config import Cascades, ScoringConfig
 from mmdyn.run.sets import GivenModel
-from mmdyn.run.two_turn import Expansions
+from mmdyn.run.settings import Cascades, ConditionSpec, Execution, KnowledgeConfig, Limits, ScoringConfig
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
 
@@ -210,3 +207,85 @@ class Executor(Protocol):
 
         In the first process that is everything. Raises UserError where work was left.
         """
+
+
+LAUNCH, BEGIN, END = "launch", "begin of share", "end of share"
+"""The store's kinds for what the first process says when all may begin, a digest of what is shared, by the session of
+its store, and for what each other one says first and last, by that session and its share.
+"""
+
+
+class End(Struct, frozen=True):
+    """How a share ended; `error` is empty where all was asked."""
+
+    error: str = ""
+    stopped: bool = False
+
+
+class Launch(Struct, frozen=True):
+    """A launch: the session of the first process's store, and how many shares there are."""
+
+    session: str
+    partition: Partition
+    shares: int
+
+    def announce(self, engine: Engine) -> None:
+        """Let the others begin."""
+        store = engine.store
+        for kind in (LAUNCH, BEGIN, END):
+            store.forget(kind)
+        store.put(LAUNCH, self.session, canonical(self._work(engine)))
+        store.flush()
+
+    def is_announced(self, store: Store) -> bool:
+        """Whether all may begin."""
+        return store.get(LAUNCH, self.session) is not None
+
+    def check(self, engine: Engine) -> None:
+        """Raise UserError where this process would not do a share of what was announced."""
+        if engine.store.get(LAUNCH, self.session) != canonical(self._work(engine)):
+            raise UserError("this rank was given another task than rank 0: start every rank with the same command")
+
+    @contextmanager
+    def saying_so(self, store: Store, share: str, otherwise: End | None = None) -> Iterator[None]:
+        """Leave word of how a share ended, so that the first process does not wait for more; `otherwise` where it was
+        broken off."""
+        store.put(BEGIN, self._key(share), b"true")
+        store.flush()
+        end = otherwise
+        try:
+            yield
+            end = End()
+        except MmdynError as error:
+            end = End(str(error), isinstance(error, Stopped))
+            raise
+        finally:
+            if end:
+                store.put(END, self._key(share), canonical(end))
+                store.flush()
+
+    def has_begun(self, store: Store, share: str) -> bool:
+        """Whether somebody is at a share, or was."""
+        return store.get(BEGIN, self._key(share)) is not None
+
+    def end_of(self, store: Store, share: str) -> End | None:
+        """How a share ended, once it has."""
+        found = store.get(END, self._key(share))
+        return None if found is None else msgspec.json.decode(found, type=End)
+
+    def _key(self, share: str) -> str:
+        return f"{self.session}:{share}"
+
+    def _work(self, engine: Engine) -> str:
+        """A digest of what is shared, and how."""
+        job = engine.job
+        sets = [[opened.name, opened.manifest.digest] for opened in engine.sets]
+        models = [[model.label, model.identity] for model in engine.models]
+        how = [
+            [job.spec, job.knowledge, job.limits.n, job.prompt, job.conditions, job.planned],
+            [[root, one.limits.n, one.prompt, one.conditions] for root, one in job.own.items()],
+            [[cascade.name, cascade.mode] for cascade in engine.cascades.values()],
+            self.partition,
+            self.shares,
+        ]
+        return digest([sets, models, how])

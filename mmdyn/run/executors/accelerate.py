@@ -7,9 +7,8 @@ own and writes a file of its own; the first one waits until all have said that t
 from __future__ import annotations
 
 from mmdyn.errors import Stopped, UserError
-from mmdyn.run.executors._executor import Engine
-from mmdyn.run.executors._launch import End, Launch
-from mmdyn.run.partition import Partition
+from mmdyn.run.executors._executor import End, Engine, Launch
+from mmdyn.run.plan import Partition
 from mmdyn.run.share import RankShare
 from mmdyn.work import Ranks, Store, session_of
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mmdyn.models import Model
 from mmdyn.run.executors._executor import Engine
 from mmdyn.run.executors._fleet import Fleet
-from mmdyn.run.partition import Partition
+from mmdyn.run.plan import Partition
 from mmdyn.run.share import RankShare
 from mmdyn.work import Ranks, RayConfig, Store, open_ray
 

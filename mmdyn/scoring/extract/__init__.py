@@ -2,7 +2,6 @@
 guessed."""
 
 from mmdyn.scoring.extract._extract import extract
-from mmdyn.scoring.extract.extraction import CONFIDENCE, Extraction, Whole
-from mmdyn.scoring.extract.response import Response
+from mmdyn.scoring.extract.response import CONFIDENCE, Extraction, Response, Whole
 
 __all__ = ["CONFIDENCE", "Extraction", "Response", "Whole", "extract"]

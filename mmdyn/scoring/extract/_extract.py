@@ -5,12 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from mmdyn.sample import Language, TaskType
-from mmdyn.scoring.extract.asked import Asked
-from mmdyn.scoring.extract.blanks import read_blanks
 from mmdyn.scoring.extract.choice import read_choice
-from mmdyn.scoring.extract.extraction import Extraction
-from mmdyn.scoring.extract.response import Response
-from mmdyn.scoring.extract.texts import read_open, read_whole
+from mmdyn.scoring.extract.response import Asked, Extraction, Response
+from mmdyn.scoring.extract.texts import read_blanks, read_open, read_whole
 from mmdyn.scoring.extract.true_false import read_true_false
 
 _READERS = {

@@ -1,13 +1,28 @@
-"""A model's response, made ready for reading: without its reasoning trace, in one spelling, within a bound."""
+"""A response made ready for reading, what was asked, and what a reader hands back."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from msgspec import Struct
 
+from mmdyn.sample import Answer, Language, TaskType
 from mmdyn.scoring.extract.tables import pattern
 from mmdyn.text import find_answer, visible_and_gaps
+
+
+class Asked(Struct, frozen=True, gc=False):
+    """`labels` and `option_texts` are the options' (an option without a text has ""), `blanks` how many are to be
+    filled."""
+
+    task_type: TaskType
+    question: str = ""
+    labels: tuple[str, ...] = ()
+    option_texts: tuple[str, ...] = ()
+    language: Language = "en"
+    blanks: int = 1
+
 
 WINDOW = 20_000
 """Of a longer response only the last this many characters are read."""
@@ -112,3 +127,58 @@ def _flat(text: str) -> str:
         if opens in text:
             text = wrapper.sub(lambda found: " " * len(found[0]), text)
     return text
+
+
+CONFIDENCE = {
+    "alone": 1.0, "slot": 0.99, "boxed": 0.99, "sentence": 0.98, "corrected": 0.95, "numbered": 0.95, "json": 0.99,
+    "opening": 0.95, "concluded": 0.93, "separated": 0.93, "bold": 0.93, "table": 0.93, "judged": 0.92,
+    "option_text": 0.92, "line": 0.9, "stated": 0.9, "said": 0.85, "last_value": 0.85,
+}  # fmt: skip
+"""By rule, in [0, 1]: an ordering with round figures, set after what the rules got right on stored replies
+(docs/scoring.md)."""
+
+
+class Whole(Struct, frozen=True, gc=False):
+    """All that a response answers: what follows its last slot (rule `slot`), else the response without its reasoning
+    (`whole`), which is `said`."""
+
+    text: str
+    said: str
+    rule: str
+    span: tuple[int, int]
+
+
+class Extraction(Struct, frozen=True, gc=False):
+    """What was read in a response: as a sample's answer is written (labels, a bool, one text a blank, a text).
+
+    `found` is None unless `status` is `ok`. `rule` names what decided, or why nothing was read (`empty`, `conflict`,
+    `cut_off`, `none`, `refused`). `span` counts characters of the response as it came. `confidence` lies in [0, 1].
+    Answers to open questions have a `whole`.
+    """
+
+    found: Answer | None
+    status: Literal["ok", "unparsed", "refused"]
+    rule: str
+    span: tuple[int, int] | None = None
+    confidence: float = 0.0
+    whole: Whole | None = None
+
+
+def found(response: Response, answer: Answer, rule: str, start: int, end: int) -> Extraction:
+    """An answer that stands from `start` to `end` of the response's text."""
+    return Extraction(answer, "ok", rule, response.span(start, end), CONFIDENCE[rule])
+
+
+def conflict() -> Extraction:
+    """Final answers that differ, or one that is taken back: no answer is chosen among them."""
+    return Extraction(None, "unparsed", "conflict")
+
+
+def nothing(response: Response) -> Extraction:
+    """No answer: the model declined, was cut off while reasoning, said nothing, or nothing that could be read."""
+    if response.declined and not response.cut_off:
+        return Extraction(None, "refused", "refused")
+    if response.cut_off or response.truncated:
+        return Extraction(None, "unparsed", "cut_off")
+    said = response.flat.strip() or response.offset  # behind a thought, in which a judge may find the answer
+    return Extraction(None, "unparsed", "none" if said else "empty")

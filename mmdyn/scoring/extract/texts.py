@@ -1,17 +1,212 @@
-"""Reads one text: an open answer, or what fills a single blank."""
+"""Reads open answers and blanks: values in words, and the parts of an answer to several blanks."""
 
 from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from mmdyn.equal import same
-from mmdyn.scoring.extract.announcements import Announced, Rank, announcements, meant, sentence_start
-from mmdyn.scoring.extract.asked import Asked
-from mmdyn.scoring.extract.extraction import Extraction, Whole, conflict, found, nothing
-from mmdyn.scoring.extract.resolve import Candidate, Conflict, content, resolve, taken_back
-from mmdyn.scoring.extract.response import Response
-from mmdyn.scoring.extract.value import EDGES, HEDGED, UNFILLED, WORDS, before_reason, few_words, last_value, tidy
-from mmdyn.text import read_number
+from mmdyn.scoring.extract.announcements import (
+    BACK,
+    BETWEEN,
+    Announced,
+    Candidate,
+    Conflict,
+    Rank,
+    announcements,
+    content,
+    meant,
+    resolve,
+    sentence_start,
+    taken_back,
+)
+from mmdyn.scoring.extract.response import Asked, Extraction, Response, Whole, conflict, found, nothing
+from mmdyn.scoring.extract.tables import pattern
+from mmdyn.text import read_number, split_outside
+
+EDGES = ' \t\r\n*`"“”;:。、'
+_OPENERS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"), ("**", "**"), ("`", "`"), ('"', '"'), ("“", "”"))
+_REASON = re.compile(rf"\s*[(（]?(?:{pattern('value.reason').pattern})", re.IGNORECASE)
+"""What follows an answer and is none: why it is so, and what it is not."""
+HEDGED = pattern("value.hedged")
+_COPULA, _IS = (re.compile(rf"(?:{pattern(f'value.{name}').pattern})\s{{0,3}}", re.I) for name in ("copula", "is"))
+_BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*[\s.。!]*$")
+_FEW = pattern("value.few", re.IGNORECASE)
+_WORD, _SENTENCES = re.compile(r"[^\W_]"), re.compile(r"[.!?]\s|[。；]")
+UNFILLED = re.compile(r"[\s_.()（）\[\]【】…|:#-]*|n/?a|unknown|none|null")
+_LAST_COPULAS, _BEFORE = 2, 12
+
+WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2}|[\u4e00-\u9fff]")
+"""Is there a word, so that it is no formula?"""
+
+
+def tidy(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch without spaces, quotes, markup and the full stop around it."""
+    while start < end and (text[start] in EDGES or text[start] == ","):
+        start += 1
+    while start < end and (text[end - 1] in EDGES or text[end - 1] in ".,"):
+        end -= 1
+    for opens, closes in _OPENERS:
+        inside = start + len(opens), end - len(closes)
+        wrapped = text.startswith(opens, start) and text.endswith(closes, inside[0], end) and inside[0] < inside[1]
+        if wrapped and opens not in text[slice(*inside)] and closes not in text[slice(*inside)]:
+            return tidy(text, *inside)
+    return start, end
+
+
+def before_reason(text: str, start: int, end: int) -> int:
+    """Where the words end that stand before a reason."""
+    reason = _REASON.search(text, start + 1, end)
+    return reason.start() if reason else end
+
+
+def few_words(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """A line that is a few words and no sentence, or of a sentence with one "is" that ends the few words behind it."""
+    copulas = list(_IS.finditer(text, start, end))
+    if len(copulas) > 1 or HEDGED.search(text[start:end].lower()) or _SENTENCES.search(text, start, end):
+        return None
+    if copulas:
+        start = tidy(text, copulas[0].end(), end)[0] if text[end : end + 1] in (*".。!*", "”") else end
+    few = start < end and _FEW.fullmatch(text, start, end) and _WORD.search(text, start, end)
+    return (start, end) if few else None
+
+
+def last_value(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The one value that a line gives at its end: in bold, or behind "is" or "="."""
+    bold = _BOLD.search(text, start, end + 2)
+    if bold:
+        return tidy(text, *bold.span(1))
+    for copula in list(_COPULA.finditer(text, start, end))[: -_LAST_COPULAS - 1 : -1]:
+        place = tidy(text, copula.end(), before_reason(text, copula.end(), end))
+        doubted = text[max(start, copula.start() - _BEFORE) : end].lower()
+        if read_number(text[slice(*place)]) and not HEDGED.search(doubted):
+            return place
+    return None
+
+
+_LONGEST, _LONGEST_BARE, _LONGEST_SYMBOL, _SHORTEST_RUN = 120, 24, 5, 4
+_WORDS = ("first second third fourth fifth sixth", "一 二 三 四 五 六 七 八 九 十", "a b c d e f", "i ii iii iv v")
+_COUNTS = {word: number for words in _WORDS for number, word in enumerate(words.split(), 1)}
+_COUNTS |= {chr(0x2460 + n): n + 1 for n in range(20)}
+_TAG = re.compile(r"<[/|]?[A-Za-z_]\w{0,19}\|?>")
+_RUN = re.compile(r"^\W{0,3}(?:\d{1,3}\s?[-~–—至]\s?\d{1,3}[.:、]?\s{0,3})?([A-G]+)\W{0,3}$", re.MULTILINE)
+_NAMES = ("mark", "joins", "and", "behind", "lead", "says", "explained")
+_MARK, _JOINS, _AND, _BEHIND, _LEAD, _SAYS, _EXPLAINED = (pattern(f"list.{name}", re.I | re.M) for name in _NAMES)
+_SET_OFF = re.compile(r"\*\*([^*\n:：]{1,80})\*\*")
+_RULE = re.compile(r"(?=.*--)[|:\s-]+")
+_FILLED = re.compile(r"(?<!_)_{2,}([^\s_](?:[^_\n]*[^\s_])?)_{2,}")
+_BOLD_PART = re.compile(r"(?:\*\*|__)([^*\n]{1,80}?)(?:\*\*|__)")
+_BOLD_NAME = re.compile(
+    r"\A(?:\*\*|__)[^*\d\n]{1,40}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：]|(?:\*\*|__)\s[–—-](?=.*\d))\s*(?=\S)"
+)
+_NAME = re.compile(r"\A[^\W\d]\w{0,15}(?: [^\W\d]\w{0,15}){0,2}\s?[:：]\s*(?=\S)")
+_GLOSS = re.compile(
+    r"(?<=\S)(?:\s*[(（][^()（）]*(?:[A-Za-z]{3,}|[\u4e00-\u9fff])[^()（）]*[)）]|\s[–—-]\s(?=[^\W\d]{2}).*)\s*\Z"
+)
+_VALUE = re.compile(r"[\[,:]\s*(?:\"([^\"\n]{1,120})\"(?!\s*:)|(-?\d[\d.]*)(?=\s*[,\]}]))")
+_EMPTY = re.compile(r"_{2,}|^(?:[\s_()\[\]【】]*|n/a)$", re.IGNORECASE)
+
+
+def parts_of(text: str, wanted: int) -> tuple[tuple[str, ...], str]:
+    """The answers in a text and the rule that parted them; () where they are more than wanted, or cannot be parted."""
+    text = _EXPLAINED.split(_FILLED.sub(r"\1", _TAG.sub(" ", text)), maxsplit=1)[0]
+    for rule, reader in _READERS.items():
+        parts = tuple("" if _EMPTY.search(part) else _said(part) for part in reader(text, wanted))
+        if any(parts) and not any(HEDGED.search(part.lower()) for part in parts):
+            return parts, rule
+    return (), "none"
+
+
+def _json(text: str, wanted: int) -> tuple[str, ...]:
+    """The values of a JSON list, or those behind the keys of an object."""
+    text = text.strip().removeprefix("```json").strip("` \n")
+    whole = text[:1] in ("[", "{") and text[-1:] in ("]", "}")
+    return tuple(found[1] or found[2] for found in _VALUE.finditer(text)) if whole else ()
+
+
+def _numbered(text: str, wanted: int) -> tuple[str, ...]:
+    """The last run of numbered answers that counts up without a number twice, each up to the next mark or its line's
+    end."""
+    run: dict[int, str] = {}
+    end = len(text)
+    for mark in reversed(list(_MARK.finditer(text))):
+        written = mark[mark.lastindex or 0].lower()
+        number = _COUNTS.get(written) or int(written)
+        if number in run or not 0 < number <= wanted:
+            break
+        run[number], end = _JOINS.sub("", text[mark.end() : end].strip().split("\n", 1)[0]), mark.start()
+    if len(run) < 2 or not all(len(part) <= _LONGEST for part in run.values()) or 1 not in run:
+        return ()
+    return tuple(run.get(number, "") for number in range(1, max(run) + 1))
+
+
+def _separated(text: str, wanted: int) -> tuple[str, ...]:
+    """One a line, letters in a run ("41-45 DAGFE"), or parted by semicolons, bars, commas or "and": what gives as many
+    as wanted."""
+    lines = [line for line in text.split("\n") if _tidy(line)]
+    letters = "".join(_RUN.findall(text)) if wanted >= _SHORTEST_RUN else ""
+    readings = [lines, list(letters)]
+    for line in lines[:1] + lines[:0:-1][:1]:
+        line = _LEAD.sub("", _BEHIND.sub("", line))
+        commas = split_outside(line, ",，、")
+        symbols = line.split() if all(len(word) < _LONGEST_SYMBOL for word in line.split()) else []
+        with_and = [*commas[:-1], *_AND.split(commas[-1])]
+        readings += [split_outside(line, "|"), commas, with_and, symbols]
+        semicolons = tuple(map(_tidy, split_outside(line, ";；")))
+        if len(semicolons) == wanted > 1 and any(semicolons):
+            return semicolons  # one may be left empty
+    for reading in readings:
+        parts = tuple(part for part in reading if _tidy(part))
+        if len(parts) == wanted and all(len(part) <= _LONGEST for part in parts):
+            return parts
+    return ()
+
+
+def _table(text: str, wanted: int) -> tuple[str, ...]:
+    """The cells of a Markdown table: behind the numbers of the blanks, or its one row."""
+    lines = [line.strip() for line in text.split("\n") if "|" in line]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if not _RULE.fullmatch(line)]
+    if len(rows) == len(lines):
+        return ()
+    numbered = {number: row[1] for row in rows if len(row) == 2 and (number := _numeral(row[0]))}
+    if list(numbered) == list(range(1, wanted + 1)):
+        return tuple(numbered.values())
+    return tuple(rows[1]) if len(rows) == 2 and len(rows[1]) == wanted else ()
+
+
+def _numeral(cell: str) -> int:
+    """The number of a blank in a cell: 1, (1), 第1空; 0 where it has none."""
+    bare = cell.strip("*() （）第空个.:：").lower()
+    return int(bare) if bare.isascii() and bare.isdigit() else _COUNTS.get(bare, 0)
+
+
+def _said(part: str) -> str:
+    """What a part says, without its name, the words of its sentence, a reason and a gloss.
+
+    "the sum is 12", "**12** (even)", "sum: 12" and "12 - even" are 12.
+    """
+    part = part[: before_reason(part, 0, len(part))].strip()
+    part = _BOLD_NAME.sub("", part)
+    if bold := _BOLD_PART.search(part):
+        return _tidy(bold[1])
+    part = _GLOSS.sub("", _NAME.sub("", part.strip(EDGES)))
+    copula = _SAYS.match(part) if len(part) > _LONGEST_BARE or " is " in part or "填" in part else None
+    return _tidy(part[copula.end() :]) if copula and part[copula.end() :].strip() else _tidy(part)
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"^(?:and\s|和|以及|[-•+]\s)", "", text.strip(EDGES)).strip(EDGES + ",，").rstrip(".")
+
+
+def _bold(text: str, wanted: int) -> tuple[str, ...]:
+    """What is set off in a sentence: "The capital is **Paris** and its river is the **Seine**"."""
+    parts = tuple(map(_tidy, _SET_OFF.findall(text)))
+    return parts if len(parts) == wanted else ()
+
+
+_READERS = {"json": _json, "table": _table, "numbered": _numbered, "bold": _bold, "separated": _separated}
+
 
 _BREAKS_OFF = re.compile(r"(?:[(\[{=/^:?]|\s[-+*]|\s(?:of|the|an|is|to|and|by|with))$|___")
 _ITEM = re.compile(r"\s*(?:[*•-]\s|\(\w{1,3}\)\s)")
@@ -107,3 +302,45 @@ def _unannounced(response: Response) -> tuple[int, int, str] | None:
     whole = not text[:start].strip(EDGES) and value[0] - start <= _LONGEST_SENTENCE
     whole = whole and not any(map(str.isdigit, text[start : value[0]]))
     return (*value, "stated" if whole and read_number(text[slice(*value)]) else "last_value")
+
+
+def read_blanks(response: Response, asked: Asked) -> Extraction:
+    """The texts that a response fills into blanks, in order ("" for one that its numbering leaves out)."""
+    if asked.blanks > 1:
+        return _several(response, asked.blanks)
+    one = read_open(response, asked)
+    return replace(one, found=(one.found,)) if isinstance(one.found, str) else one
+
+
+def _several(response: Response, blanks: int) -> Extraction:
+    if response.declined or response.cut_off:
+        return nothing(response)
+    text, phrases = response.text, announced_texts(response)
+    slots = [each for each in candidate_texts(response) if each.rank is Rank.SLOT and each.value]
+    nexts = [*(phrase.start for phrase in phrases if phrase.rank is Rank.SLOT), len(text)]
+    lines = [text[each.start : min(at for at in nexts if at > each.start)].partition("\n")[0] for each in slots]
+    if len(slots) == blanks and not any(len(parts_of(line, blanks)[0]) == blanks for line in lines):
+        texts = tuple(each.value or "" for each in slots)
+        return found(response, texts, slots[0].rule, slots[0].start, slots[-1].end)
+    starts = [phrase.start for phrase in phrases if phrase.rule == "slot"]
+    ends = [min((start for start in starts if start > phrase.start), default=len(text)) for phrase in phrases]
+    read = [_list(response, phrase, end, blanks) for phrase, end in zip(phrases, ends, strict=True)]
+    last = resolve([each for each in read if each], response)
+    if isinstance(last, Conflict):
+        return conflict()
+    if last:
+        return found(response, last.value or (), last.rule, last.start, last.end)
+    start = max((correction.end() for correction in BETWEEN.finditer(response.low)), default=0)
+    parts, rule = parts_of(text[start:], blanks)
+    doubtful = phrases or response.truncated or BACK.search(response.low, start)
+    return nothing(response) if doubtful or not any(parts) else found(response, parts, rule, start, len(text))
+
+
+def _list(response: Response, phrase: Announced, end: int, blanks: int) -> Candidate[tuple[str, ...]] | None:
+    """The answers behind a phrase: a slot's, and those behind a line's end, stand in lines up to the next slot."""
+    start, stop = content(response, phrase)
+    text = response.text
+    lines = "\n" in text[phrase.end : start] or (phrase.rule == "slot" and text[start - 1] not in '"“{')
+    start, end = tidy(text, start, end if lines else stop)
+    parts, rule = parts_of(text[start:end], blanks)
+    return Candidate(parts, start, end, phrase.rank, rule) if any(parts) else None

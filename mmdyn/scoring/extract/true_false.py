@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.scoring.extract.announcements import Rank, announcements, meant
-from mmdyn.scoring.extract.asked import Asked
-from mmdyn.scoring.extract.extraction import Extraction, conflict, found, nothing
-from mmdyn.scoring.extract.resolve import BETWEEN, Candidate, Conflict, resolve
-from mmdyn.scoring.extract.response import Response
+from mmdyn.scoring.extract.announcements import BETWEEN, Candidate, Conflict, Rank, announcements, meant, resolve
+from mmdyn.scoring.extract.response import Asked, Extraction, Response, conflict, found, nothing
 from mmdyn.scoring.extract.tables import pattern, verdicts
 
 _VERDICTS = verdicts()

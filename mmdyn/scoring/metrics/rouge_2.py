@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmdyn.scoring.metrics._rouge import rouge_n
+from mmdyn.scoring.metrics._words import rouge_n
 
 
 class Rouge2:

@@ -8,8 +8,17 @@ from mmdyn.keys import Json
 from mmdyn.models import prompts_digest
 from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
-from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numbers, fill, one_line
-from mmdyn.scoring.rubrics._shown import gold, numbered, question
+from mmdyn.scoring.rubrics._rubric import (
+    KIND,
+    RubricVerdict,
+    Sheet,
+    check_numbers,
+    fill,
+    gold,
+    numbered,
+    one_line,
+    question,
+)
 
 
 class _Verdicts(Struct, frozen=True):

@@ -8,8 +8,17 @@ from mmdyn.keys import Json
 from mmdyn.models import prompts_digest
 from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
-from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numbers, fill, one_line
-from mmdyn.scoring.rubrics._shown import gold, golden, question
+from mmdyn.scoring.rubrics._rubric import (
+    KIND,
+    RubricVerdict,
+    Sheet,
+    check_numbers,
+    fill,
+    gold,
+    golden,
+    one_line,
+    question,
+)
 
 SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
 """People's marks of short answers mostly lie on quarters; docs/appendix/judging.md: what a coarser scale costs."""

@@ -8,8 +8,7 @@ from mmdyn.keys import Json
 from mmdyn.models import prompts_digest
 from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
-from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numbers, fill, one_line
-from mmdyn.scoring.rubrics._shown import question
+from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numbers, fill, one_line, question
 
 DIMENSIONS = ("relevance", "correctness", "reasoning", "completeness", "clarity")
 """What is rated, in the order of the grades."""
