@@ -1,8 +1,6 @@
 """The knowledge beside a question: its points with their texts, laid out in a given room, or points that have
 nothing to do with it.
 
-How knowledge is laid out beside a question: in how much room, in which order and form.
-
 The text has one piece for each point; what there is no room for is left out.
 """
 

@@ -1,7 +1,5 @@
 """What a benchmark is, from files or from the hub, and what several of them need.
 
-What a benchmark is, and what several of them need: finding their file, reading its rows, their pictures.
-
 A benchmark is one file in this folder with one public class. It says how a public data set becomes samples and which
 contrasts matter for it; nothing else in the house knows a benchmark by name.
 """

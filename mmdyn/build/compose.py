@@ -8,7 +8,7 @@ is right, and then each is as likely: whoever sees the sets alone earns what gue
 A bank of statements -> a set of questions that ask which of several statements are true, or false.
 
 Source: Encyclo-K, sections 3.1.3 and 4.1. The paper leaves open what wrong options hold; here they are
-drawn before it is known which option is right (option_sets.py).
+drawn before it is known which option is right.
 """
 
 from __future__ import annotations

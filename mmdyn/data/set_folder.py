@@ -1,8 +1,4 @@
-"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl, replies.jsonl.
-
-The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl, replies.jsonl.
-Streamed both ways.
-"""
+"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl, replies.jsonl."""
 
 from __future__ import annotations
 
@@ -111,8 +107,8 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
     seed, hashes); `forms`: by chain, how many of a dynamic set's variants have which task type, where it is not their
     parents'; `strength`: of its variants, by chain, with the chain's role; `stages`: the steps by which the set was
-    made that it was made of (stages.py), in the order of which dropped.jsonl lists what left; `pictures`: what is known
-    of their form."""
+    made that it was made of (make_set.py), in the order of which dropped.jsonl lists what left; `pictures`: what is
+    known of their form."""
 
     name: str
     counts: dict[str, int]

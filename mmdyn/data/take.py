@@ -1,8 +1,4 @@
-"""Small samples of a set, the same for the same seed: stratified, and covering every knowledge point.
-
-A stratified sample of a set, the same for the same seed whatever the order of the set: each stratum with its share,
-or with as many as a quota says.
-"""
+"""Small samples of a set, the same for the same seed: stratified, and covering every knowledge point."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ class Model(Protocol):
     One that starts a program or code of the user's has a tuple `starts` too: the options that name it, "" for the
     model's own name (`refuse_programs`). One that sends variables of the environment has a class method
     `without_secrets` too: for the Spec of a MODEL out of a file the text as which it may be asked, and what is to be
-    told of that, or UserError (foreign.py). One whose identity says how it was typed has a class method `typed` too,
+    told of that, or UserError (vendors.py). One whose identity says how it was typed has a class method `typed` too,
     which gives the MODEL for a label and an identity, and whether that is all of it (`typed_model`). One whose name
     does not tell which weights answer, as its server is no vendor's own, has a `listing` too (`Listing`).
     """

@@ -1,7 +1,5 @@
 """Prompt templates by language, and the forms of reply that they ask for.
 
-Prompt templates: text files by language, with named places in braces.
-
 Those that show a question lie in `answer/LANGUAGE/NAME.txt`, those of the base form in `shots`. Such a template is cut
 into blocks by blank lines; a block whose only content is a place that has nothing to show is left out. Those that ask a
 model for something else than an answer (to rewrite a question, to judge a variant, to judge a reply by a rubric) lie in

@@ -1,9 +1,5 @@
 """The records of a run scored again, by rules, judges or one more metric, against the golden answers as they are
-now.
-
-Score the records of a run again, by rules and by judges. Only what a change touches is scored and judged; no model
-that was evaluated is asked. The scores of before stay in the store under their scorer's name.
-"""
+now."""
 
 from __future__ import annotations
 

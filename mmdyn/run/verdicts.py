@@ -1,8 +1,4 @@
-"""What judges say of recorded replies beside scores: which of two is better, and what kind of error made one wrong.
-
-Two runs, or two models of one, compared pair by pair: which reply to one sample under one condition is better. Or
-two sets: which question takes more reasoning.
-"""
+"""What judges say of recorded replies beside scores: which of two is better, and what kind of error made one wrong."""
 
 from __future__ import annotations
 

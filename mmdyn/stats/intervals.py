@@ -1,8 +1,6 @@
 """Means, shares and corrected means with 95 % intervals. docs/appendix/statistics.md says why these, and how they
 hold.
 
-Means of scores with 95 % intervals. docs/appendix/statistics.md says why these, and how they hold.
-
 The unit is a parent: one value, one weight and one cluster label for each. Parents that share a passage or picture
 share a label; others have a label of their own.
 

@@ -95,7 +95,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
         common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains,
         `null` whether its chain changes what nobody would call a change, and `dropped`, by reason, how many variants of
-        each parent were not made (dropped.py).
+        each parent were not made (factors.py).
     Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
         (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
     clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;

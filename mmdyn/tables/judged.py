@@ -1,8 +1,6 @@
 """What judges make of a run: their scores beside the rules', scores corrected for their errors, and the judges of
 variants.
 
-What the rules, each judge and both together make of a run's answers, and what the judges took and were spared.
-
 Source of the checklist score: AcadReason, section 3.4 (R_j: items that are met over items, over all questions).
 """
 

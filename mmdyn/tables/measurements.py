@@ -1,8 +1,4 @@
-"""How well judges do against people: marks of a run's own answers, and measurements on labelled files.
-
-How well judges tell changed questions and graders give people's marks: measured on labelled files, kept in the
-user's cache folder (a file for what was measured, an entry a labelled file), and in lines for people.
-"""
+"""How well judges do against people: marks of a run's own answers, and measurements on labelled files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Models in order: leaderboards with shared ranks, and win rates.
 
-Models in order: a leaderboard with ranks that are shared where two are not told apart, and how steady an order is.
-
 What is sure of an order are the pairs of models that a paired test tells apart, after Holm's adjustment over all pairs.
 A rank is a range over the orders that these leave; so is the interval of Kendall's tau. Source of such ranges: Mogstad,
 Romano, Shaikh and Wilhelm, Review of Economic Studies 91 (2024) 476.

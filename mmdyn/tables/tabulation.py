@@ -170,7 +170,7 @@ TITLES: dict[type, str] = {
 }
 
 ANALYSED = ("score", "corrected", "pass_rate")
-"""What analyses measure, of which each takes what it needs (forms.py)."""
+"""What analyses measure, of which each takes what it needs (chain_effects.py)."""
 
 WHOLE = ("score", "corrected", "unread")
 STANDARD = {"variant": ("standard",)}
@@ -455,7 +455,7 @@ def report(
 
     Args:
         runs: the folders that `mmdyn eval` made.
-        by: fields, or what lay beside the questions (contexts.py), to break scores and contrasts down by.
+        by: fields, or what lay beside the questions (factors.py), to break scores and contrasts down by.
         repeats: add what k tries at a question are worth; empty for 1 and all.
         auc: add how well weighed options tell right from wrong.
         correct: add scores that are corrected for the scorer's errors, by `rogan-gladen` or `ppi++`.

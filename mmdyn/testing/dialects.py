@@ -1,7 +1,5 @@
 """The APIs that the fake server speaks, batches among them: how each writes a request, an answer and an error.
 
-The APIs that the fake server speaks: how each writes a request, an answer and an error.
-
 Each says how a key comes (`key_header`, `key_form`), what it answers for the faults `empty` and `blank`, and has
 
 - `read`: the request in a body; `media` is the folder below which file URLs are read. Raises ValueError.

@@ -1,7 +1,5 @@
 """The fake server: it answers and judges without a model, and misbehaves on request.
 
-The fake server: it answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
-
 Every fault is drawn from the seed, the request's bytes and how often it came, so the same run meets the same faults.
 """
 

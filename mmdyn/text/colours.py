@@ -1,8 +1,4 @@
-"""Does a text go by colours, light and dark, or directions? English and Chinese.
-
-Does a text go by directions: does it ask or name a side, a way, an upright, a place on the page, a compass,
-coordinates, a view, a clock? English and Chinese.
-"""
+"""Does a text go by colours, light and dark, or directions? English and Chinese."""
 
 from __future__ import annotations
 

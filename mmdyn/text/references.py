@@ -1,7 +1,5 @@
 """Does a text point at answer options by letter or place, and which words do stems bring besides what they ask?
 
-Does a text point at answer options by their letters or their places? English and Chinese.
-
 Letters name many things besides options (points, places, vitamins), so a stem is read for words that make the letter an
 option ("option B", "选项B"), and an option for letters joined to others ("A and C", "A、B都对") that the stem did not
 bring in itself.

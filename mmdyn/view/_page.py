@@ -1,7 +1,5 @@
 """What all pages share: the templates, texts cut into pieces, and filters of answers.
 
-What all pages share: the templates, and texts cut into words, formulas and places of pictures.
-
 Whatever data or models said is text: the templates escape everything, and nothing of it is marked as safe.
 """
 

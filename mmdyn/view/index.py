@@ -1,7 +1,5 @@
 """The index of a run in the user's cache folder, and the runs and sets below a path.
 
-The index of a run: what pages are filtered and sorted by, in SQLite in the user's cache folder.
-
 It is built while pages are shown, and brought up to date when the run goes on. One reading of the run's records makes
 the index and the report, on which the page on why rests, too.
 """

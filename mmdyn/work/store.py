@@ -1,7 +1,5 @@
 """The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
 
-The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
-
 A value that `put` took outlives the process at once, and a power cut when it is saved, in a thread of the store's own
 a second later; it is never written again. Perturbing, asking and scoring share it, so that resuming is written
 once.

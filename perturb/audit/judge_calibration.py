@@ -1,8 +1,4 @@
-"""How well a judge tells changed questions from kept ones, on pairs that people have labelled.
-
-How well a judge tells changed questions from kept ones, on cases that people have labelled: pairs of texts or of
-pictures, or variants that were marked on an audit sheet.
-"""
+"""How well a judge tells changed questions from kept ones, on pairs that people have labelled."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A question in another form, with its ground truth: as a claim, a choice, a blank, or openly where it stands alone.
-
-Whether the right option of a single choice can be produced without the options: a value, a formula, statements'
-numbers or a name; English and Chinese.
-"""
+"""A question in another form, with its ground truth: as a claim, a choice, a blank, or openly where it stands alone."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Pictures as models get them, and requests in the plain form of programs and endpoints (docs/programs.md).
-
-Pictures as models get them: encoded, in the bytes that their files hold, for those behind an API, and decoded for
-those on this machine; made smaller where a limit was asked for.
-"""
+"""Pictures as models get them, and requests in the plain form of programs and endpoints (docs/programs.md)."""
 
 from __future__ import annotations
 

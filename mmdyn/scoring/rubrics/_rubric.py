@@ -1,7 +1,5 @@
 """The contract of a rubric, and what a judge is shown.
 
-The contract of a rubric, and the sheet on which a judge finds what it is asked.
-
 A reply is put between lines that begin with a code, and a verdict counts only where it holds that code. The code is a
 digest of all that is shown, the reply among it, so that equal questions stay equal, and a reply that held its own code
 would be a fixed point of the digest.
