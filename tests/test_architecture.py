@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -73,6 +74,19 @@ def test_no_room_has_a_circle_of_files() -> None:
         while free := {name for name, found in imports.items() if not found & imports.keys()}:
             imports = {name: found for name, found in imports.items() if name not in free}
         assert sorted(imports) == [], "these files import each other, or what does"
+
+
+def test_files_that_comments_and_docstrings_name_are_there() -> None:
+    there = {path.name for path in tracked("**/*.py")}
+    named = re.compile(r"(?<![\w.*<{])(?:[\w-]+/)*([a-z_]+\.py)\b")
+    gone = [
+        f"{file.relative_to(ROOT)}:{number}: {found[1]}"
+        for file in SOURCES
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        for found in named.finditer(line)
+        if found[1] not in there
+    ]
+    assert gone == []
 
 
 @cache
