@@ -1,3 +1,4 @@
+from .conditions import ConditionSpec as ConditionSpec, ExamplesConfig as ExamplesConfig
 from .config import (
     SECTIONS as SECTIONS,
     Config as Config,
@@ -14,6 +15,7 @@ from .dry_run import (
     estimate_build as estimate_build,
 )
 from .evaluate import SetRequest as SetRequest, evaluate as evaluate
+from .execution import Execution as Execution, Limits as Limits, SlurmConfig as SlurmConfig
 from .flow import drain as drain, waiting_for as waiting_for
 from .power import Choice as Choice, Plan as Plan, plan_run as plan_run
 from .predictions import score_predictions as score_predictions
@@ -37,15 +39,10 @@ from .score import (
 )
 from .settings import (
     BaseConfig as BaseConfig,
-    ConditionSpec as ConditionSpec,
-    ExamplesConfig as ExamplesConfig,
-    Execution as Execution,
     KnowledgeConfig as KnowledgeConfig,
-    Limits as Limits,
     RetrieverConfig as RetrieverConfig,
     RubricConfig as RubricConfig,
     ScoringConfig as ScoringConfig,
-    SlurmConfig as SlurmConfig,
     open_cascade as open_cascade,
 )
 from .verdicts import Comparison as Comparison, compare as compare, label_errors as label_errors

@@ -23,11 +23,13 @@ from mmdyn.data import NAMED_SETS, Given, SampleSet, convert, is_set, load, read
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.models import ALLOW, PARTS, is_this_machine, open_budget, open_model, refuse_programs, without_secrets
 from mmdyn.plugins import resolve
+from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import RunEstimate, estimate
 from mmdyn.run.evaluate import Requested, SetRequest, checked, evaluate, plain_sets
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job
-from mmdyn.run.settings import ConditionSpec, Execution, KnowledgeConfig, Limits, ScoringConfig, needed_judges
+from mmdyn.run.settings import KnowledgeConfig, ScoringConfig, needed_judges
 from mmdyn.sample import from_dict
 from mmdyn.scoring import Scorer
 from mmdyn.tables import check_breakdown

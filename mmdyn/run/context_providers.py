@@ -22,9 +22,10 @@ from mmdyn.keys import Json, canonical, digest, stream
 from mmdyn.models import read_settings
 from mmdyn.prompts import asking_digest
 from mmdyn.record import Condition, ContextInfo
+from mmdyn.run.conditions import ExamplesConfig
 from mmdyn.run.render import Example, leaks_beside, replace_pictures
 from mmdyn.run.sets import check_digest, samples
-from mmdyn.run.settings import ExamplesConfig, KnowledgeConfig, Section, found_key
+from mmdyn.run.settings import KnowledgeConfig, Section, found_key
 from mmdyn.sample import TASK_TYPES, Sample
 from mmdyn.shots import Shots
 from mmdyn.work import FOUND, Store

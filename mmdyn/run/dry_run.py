@@ -39,6 +39,7 @@ from mmdyn.models import (
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Usage
 from mmdyn.run.ask_all import expands, opening, record_key
+from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.evaluate import (
     Requested,
     check_labels,
@@ -49,11 +50,12 @@ from mmdyn.run.evaluate import (
     vary,
     with_conditions,
 )
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_providers, open_renderers, planned
 from mmdyn.run.plan import ANSWER_TOKENS, REASONING_TOKENS, Ask, Skip, reasons
 from mmdyn.run.sets import GivenModel, open_sets, several, variants_folder
-from mmdyn.run.settings import ConditionSpec, Execution, KnowledgeConfig, Limits, ScoringConfig, open_cascade
+from mmdyn.run.settings import KnowledgeConfig, ScoringConfig, open_cascade
 from mmdyn.sample import from_json
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens

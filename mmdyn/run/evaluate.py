@@ -25,23 +25,16 @@ from mmdyn.keys import Json, canonical
 from mmdyn.models import NO_WEIGHING, Budget, Model, in_batches, installed, open_model, read_listings
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
+from mmdyn.run.conditions import ConditionSpec, Names, Numbers
 from mmdyn.run.context_providers import ContextProviders, check_examples
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job, open_providers
 from mmdyn.run.grader import begun, settle
 from mmdyn.run.plan import check_hints, check_sets, count
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
-from mmdyn.run.settings import (
-    ConditionSpec,
-    Execution,
-    KnowledgeConfig,
-    Limits,
-    Names,
-    Numbers,
-    ScoringConfig,
-    open_cascades,
-)
+from mmdyn.run.settings import KnowledgeConfig, ScoringConfig, open_cascades
 from mmdyn.scoring import Cascade
 from mmdyn.shots import Shots
 from mmdyn.work import (

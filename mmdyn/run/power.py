@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from mmdyn.data import Given
 from mmdyn.errors import UserError, command_line
 from mmdyn.models import read_settings
+from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import estimate
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.sets import GivenModel, open_sets, several
-from mmdyn.run.settings import ConditionSpec, Execution, Limits
 from mmdyn.stats import detectable, needed
 from mmdyn.tables import Pilot, Priors, read_pilot
 from mmdyn.work import RunFolder

@@ -21,12 +21,13 @@ from mmdyn.keys import Json, canonical, digest
 from mmdyn.models import Budget, Caches, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.run.evaluate import read_served, still_served
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.grader import Grader, JudgeCounts, begun_again, scoring_of, settle
 from mmdyn.run.predictions import as_exported
 from mmdyn.run.recorded import check_asked, pictures_of, sample_of, stored_sample
 from mmdyn.run.sets import check_digest, digest_of, entry_of, open_sets, several
-from mmdyn.run.settings import Execution, Limits, ScoringConfig, needed_judges, open_cascades
+from mmdyn.run.settings import ScoringConfig, needed_judges, open_cascades
 from mmdyn.sample import Sample
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.tables import Waiting

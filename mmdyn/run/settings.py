@@ -1,4 +1,4 @@
-"""The settings of a run in groups: conditions, limits, execution, scoring and knowledge."""
+"""How replies are scored and where knowledge comes from: two groups of a run's settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
@@ -28,228 +28,18 @@ from kprag import (
     read_retrievers,
     reranker_identity,
 )
-from mmdyn.context import KPRAG, NONE, Context
+from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet
-from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
+from mmdyn.errors import InputError, UserError, no_such_path
 from mmdyn.keys import canonical, digest
-from mmdyn.models import Budget, CacheChoice, Caches, nonces, open_budget, read_settings
+from mmdyn.models import Budget, Caches, nonces, read_settings
 from mmdyn.plugins import resolve
 from mmdyn.record import Condition
-from mmdyn.run.render import CUSTOM, LIKELIHOOD
+from mmdyn.run.conditions import Names, split_names
 from mmdyn.run.sets import several
 from mmdyn.sample import Sample
 from mmdyn.scoring import AUTO, Cascade, Judge, Scorer, check_mode, open_judge
-from mmdyn.shots import Shots
-from mmdyn.work import FOUND, JudgeEntry, ProgressBar, RayConfig, Store
-
-MODES: dict[str, Condition] = {
-    "standard": Condition(),
-    "dynamic": Condition(variant="dynamic"),
-    "kprag": Condition(context=KPRAG),
-    "dynamic+kprag": Condition(variant="dynamic", context=KPRAG),
-}
-STYLES = ("direct", "cot", LIKELIHOOD)
-
-Names = str | Sequence[str]
-"""Names, as a sequence or in one text with commas between them."""
-
-
-Numbers = str | int | Sequence[str | int]
-"""The same of names that may be whole numbers."""
-
-
-class ExamplesConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the examples before a question come from.
-
-    path: a set; empty for the asked sample's own standard set. ids: those that are fixed, in their order; without any
-        the first ones of the set are. retriever: lexical, dense or hybrid, for those that are most similar; embedder:
-        as for `open_base`.
-    """
-
-    path: str = ""
-    ids: Names = ()
-    retriever: str = "lexical"
-    embedder: str = ""
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "ids", split_names(self.ids))
-
-
-class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is asked. Each of modes, contexts and styles is a sequence, or one text with commas.
-
-    modes: standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]
-    contexts: What lies beside each variant of the modes: none, kprag (also kprag:retrieved, kprag:mixed), distractor
-        (as many other points), hint:KIND, hint:all; with :inline or :two-turn a model is to elaborate on points first;
-        no-picture or caption in place of the pictures, also joined by a plus, as caption+kprag.
-    styles: direct, cot, or both with a comma; likelihood weighs the options of choices and statements instead of having
-        answers written (for base models).
-    shots: How many examples stand before a question: 0, 5 (fixed ones), 5:random or 5:similar; as turns of a chat, or
-        with :base in one text of questions and answers (for models that complete texts). [default: 0]
-    examples: Where they come from: SET [default: the asked set], ids=A,B (those that are fixed), retriever=hybrid,
-        embedder=MODEL (how similar ones are looked up, by words without it). The asked question is none, nor are its
-        variants and its group.
-    prompt: A template of your own with {question}, {options}, {instruction}, where a context is asked {knowledge}, and
-        where examples are to stand in one text {examples}; a style of its own.
-    ops: Operators that make variants (kept in RUN/sets by an eval); a comma separates variants, a plus chains:
-        pad,color,pad@strong+color. A preset (mdk12) or a YAML file of chains stands for several. `mmdyn list operators`
-        names them.
-    draws: With --ops: variants per sample and chain; one where nothing in a chain is random.
-    seed: Another seed draws other variants, and other distractors.
-    rewriter: With --ops: who substitutes, paraphrases and converts: embedded rules, or a MODEL.
-    style_backend: With --ops: who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.
-    variant_judge: With --ops: who throws out variants whose meaning changed: embedded rules, nli:FOLDER, or a
-        MODEL. [default: nobody]
-    take: With --ops: variants of so many samples alone, such as difficulty=easy:695,medium:818,hard:1124; the seed says
-        which. [default: of all]
-    epochs: Ask everything so many times.
-    """
-
-    modes: Names = ()
-    contexts: Names = ()
-    styles: Names = "direct"
-    shots: Numbers = "0"
-    examples: str | ExamplesConfig = ""
-    prompt: str = ""
-    ops: Names = ""
-    draws: int = 1
-    seed: int = 0
-    rewriter: str = "embedded"
-    style_backend: str = "embedded"
-    variant_judge: str = ""
-    take: str = ""
-    epochs: int = 1
-
-    def __post_init__(self) -> None:
-        for field in ("modes", "contexts", "styles", "shots"):
-            force_setattr(self, field, split_names(getattr(self, field)))
-        force_setattr(self, "ops", self.ops if isinstance(self.ops, str) else ",".join(self.ops))
-        force_setattr(self, "prompt", str(self.prompt or ""))
-
-    @property
-    def makes_variants(self) -> bool:
-        """Whether there are operators, and a mode that asks what they make."""
-        return bool(self.ops) and any(one.variant == "dynamic" for one in self.conditions(("dynamic",)))
-
-    def conditions(self, usual: Sequence[str] = ("standard",)) -> tuple[Condition, ...]:
-        """Every mode, the `usual` ones where none is named, in every style with all shots; where there are contexts,
-        each of them with each variant that the modes name. Raises UserError for an unknown name."""
-        modes = self.modes or usual
-        for what, given, known in (("mode", modes, [*MODES]), ("style", self.styles, STYLES)):
-            for name in given:
-                if name not in known:
-                    raise UserError(f"there is no {what} {name!r}{did_you_mean(name, known)}: {', '.join(known)} are")
-        asked = [MODES[mode] for mode in modes]
-        if self.contexts:
-            beside = [*self.contexts, *(one.context for one in asked if one.context == KPRAG)]
-            variants = dict.fromkeys(one.variant for one in asked)
-            found = [Context.parse(text).name for text in beside]
-            asked = [Condition(variant=variant, context=name) for variant in variants for name in found]
-        styles = (CUSTOM,) if self.prompt else self.styles
-        shots = [Shots.parse(text).name for text in split_names(self.shots) or ("0",)]
-        ways = [{"style": style, "shots": number} for style in styles for number in shots]
-        return tuple(dict.fromkeys(replace(one, **way) for one in asked for way in ways))
-
-
-def split_names(given: Numbers) -> tuple[str, ...]:
-    """Names as a tuple; a number is one."""
-    parts = str(given).split(",") if isinstance(given, str | int) else map(str, given)
-    return tuple(part.strip() for part in parts if part.strip())
-
-
-class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    """How far a run goes.
-
-    n: Only the first N questions of each set, with their variants.
-    skip_bad: Leave bad rows of a file out; rejected.jsonl in its folder under RUN/sets lists them.
-    max_cost: Stop where the next request would pass this cost, by --prices and the mean so far; the same command goes
-        on, with X anew.
-    max_requests: Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.
-    prices: A file of what models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a
-        million tokens in USD (or currency: …); image: is for one picture. The first name that fits counts.
-    concurrency: Requests in flight at most; one that seems to hang is none.
-    """
-
-    n: int | None = None
-    skip_bad: bool = False
-    max_cost: float | None = None
-    max_requests: int | None = None
-    prices: str | None = None
-    concurrency: int = 32
-
-    @property
-    def budget(self) -> Budget:
-        """What may be asked. Raises UserError for limits and prices that do not fit."""
-        return open_budget(self.prices, self.max_cost, self.max_requests)
-
-
-class SlurmConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name", tag="slurm"):
-    """A Slurm cluster, which submitit hands an array of jobs; each asks a share.
-
-    queue: Slurm's partition; account: who pays. time: minutes that a job may take. memory: GB, cpus, gpus: of a job.
-        setup: shell commands that a job runs first. cluster: `local` runs the jobs as processes of this machine.
-    """
-
-    jobs: int = 1
-    queue: str | None = None
-    account: str | None = None
-    time: int = 240
-    memory: float | None = None
-    cpus: int = 1
-    gpus: int = 0
-    setup: str = ""
-    cluster: Literal["slurm", "local"] = "slurm"
-
-    def check(self) -> None:
-        """Raise UserError for numbers that no job can have, and for names that are commands."""
-        for what, least in {"jobs": 1, "time": 1, "cpus": 1, "gpus": 0}.items():
-            if getattr(self, what) < least:
-                raise UserError(f"{what} is {getattr(self, what)}: give {least} or more")
-        if not f"{self.queue}{self.account}".isprintable():  # in the job's script a new line is a command
-            raise UserError("queue and account of Slurm hold a line break: give names")
-
-
-EXECUTORS: dict[str, type[RayConfig] | type[SlurmConfig]] = {"ray": RayConfig, "slurm": SlurmConfig}
-
-
-class Execution(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who carries out a run, and how. `executor` is a RayConfig, a SlurmConfig, or a text.
-
-    executor: local is this process, or those that a launcher started. ray,HOST:PORT,replicas=2,gpus=0.5 has replicas of
-        each model on a Ray cluster answer (ray,local starts one on this machine). slurm,jobs=8,queue=Q,time=240,gpus=1
-        has jobs of Slurm ask a share each.
-    partition: How processes share the asks: by size, by cost, in chunks (count,asks=64), or by cell, a model on a set.
-    retry: Ask again so often, when all else is asked, what failed.
-    workers: With --ops: processes; the variants are the same for any number.
-    batch: openai: and anthropic: models answer in batches, within a day and at half the price.
-    cache: Where replies are kept, to be found again: shared by all commands, own in the output folder, or none. Left
-        out, those of vendors and of weights on this machine are shared, and those of a server of your own, which may
-        have other weights under the same name another day, are the output folder's.
-    changed_model: Go on with a run though a server of your own has another model under the name now.
-    quiet: No progress.
-    """
-
-    executor: str | RayConfig | SlurmConfig = "local"
-    partition: str = "cost"
-    retry: int = 0
-    workers: int = 1
-    batch: bool = False
-    cache: CacheChoice | None = None
-    changed_model: bool = False
-    quiet: bool = False
-
-    @property
-    def cluster(self) -> RayConfig | SlurmConfig | None:
-        """The cluster that carries it out; None where processes do that are there. Raises UserError."""
-        if not isinstance(self.executor, str):
-            return self.executor
-        name, _, settings = self.executor.partition(",")
-        if name in EXECUTORS:
-            return read_settings(settings, EXECUTORS[name], f"--executor {name}")
-        if self.executor != "local":
-            near = did_you_mean(name, ("local", *EXECUTORS))
-            raise UserError(f"there is no executor {self.executor!r}{near}: local, {', '.join(EXECUTORS)} are")
-        return None
+from mmdyn.work import FOUND, JudgeEntry, ProgressBar, Store
 
 
 class RubricConfig(Struct, frozen=True, forbid_unknown_fields=True):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmdyn.errors import UserError
+from mmdyn.run.execution import Execution, SlurmConfig
 from mmdyn.run.plan import Partition
-from mmdyn.run.settings import Execution, SlurmConfig
 from mmdyn.work import Ranks
 
 if TYPE_CHECKING:

@@ -18,12 +18,14 @@ from mmdyn.models import Budget, Caches, Model, open_asker, open_model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import AskTally, Expansions, SampleTools, ask_all
+from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.context_providers import ContextProvider, ContextProviders
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import Ask, Partition, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.sets import GivenModel
-from mmdyn.run.settings import Cascades, ConditionSpec, Execution, KnowledgeConfig, Limits, ScoringConfig
+from mmdyn.run.settings import Cascades, KnowledgeConfig, ScoringConfig
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
 

@@ -25,10 +25,11 @@ from msgspec.structs import replace
 from mmdyn.data import SampleSet
 from mmdyn.errors import MissingExtra, Stopped, UserError
 from mmdyn.models import open_model
+from mmdyn.run.execution import SlurmConfig
 from mmdyn.run.executors._executor import End, Engine, Job, Launch, open_providers
 from mmdyn.run.grader import scoring_of
 from mmdyn.run.plan import Partition
-from mmdyn.run.settings import SlurmConfig, open_cascades
+from mmdyn.run.settings import open_cascades
 from mmdyn.run.share import RankShare
 from mmdyn.tables import find_waiting
 from mmdyn.work import RECORD, ProgressBar, Ranks, Reader, RunFolder, Store, is_held

@@ -1,0 +1,106 @@
+"""How far a run goes, what it may cost, and who carries it out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.models import Budget, CacheChoice, open_budget, read_settings
+from mmdyn.work import RayConfig
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True):
+    """How far a run goes.
+
+    n: Only the first N questions of each set, with their variants.
+    skip_bad: Leave bad rows of a file out; rejected.jsonl in its folder under RUN/sets lists them.
+    max_cost: Stop where the next request would pass this cost, by --prices and the mean so far; the same command goes
+        on, with X anew.
+    max_requests: Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.
+    prices: A file of what models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a
+        million tokens in USD (or currency: …); image: is for one picture. The first name that fits counts.
+    concurrency: Requests in flight at most; one that seems to hang is none.
+    """
+
+    n: int | None = None
+    skip_bad: bool = False
+    max_cost: float | None = None
+    max_requests: int | None = None
+    prices: str | None = None
+    concurrency: int = 32
+
+    @property
+    def budget(self) -> Budget:
+        """What may be asked. Raises UserError for limits and prices that do not fit."""
+        return open_budget(self.prices, self.max_cost, self.max_requests)
+
+
+class SlurmConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name", tag="slurm"):
+    """A Slurm cluster, which submitit hands an array of jobs; each asks a share.
+
+    queue: Slurm's partition; account: who pays. time: minutes that a job may take. memory: GB, cpus, gpus: of a job.
+        setup: shell commands that a job runs first. cluster: `local` runs the jobs as processes of this machine.
+    """
+
+    jobs: int = 1
+    queue: str | None = None
+    account: str | None = None
+    time: int = 240
+    memory: float | None = None
+    cpus: int = 1
+    gpus: int = 0
+    setup: str = ""
+    cluster: Literal["slurm", "local"] = "slurm"
+
+    def check(self) -> None:
+        """Raise UserError for numbers that no job can have, and for names that are commands."""
+        for what, least in {"jobs": 1, "time": 1, "cpus": 1, "gpus": 0}.items():
+            if getattr(self, what) < least:
+                raise UserError(f"{what} is {getattr(self, what)}: give {least} or more")
+        if not f"{self.queue}{self.account}".isprintable():  # in the job's script a new line is a command
+            raise UserError("queue and account of Slurm hold a line break: give names")
+
+
+EXECUTORS: dict[str, type[RayConfig] | type[SlurmConfig]] = {"ray": RayConfig, "slurm": SlurmConfig}
+
+
+class Execution(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who carries out a run, and how. `executor` is a RayConfig, a SlurmConfig, or a text.
+
+    executor: local is this process, or those that a launcher started. ray,HOST:PORT,replicas=2,gpus=0.5 has replicas of
+        each model on a Ray cluster answer (ray,local starts one on this machine). slurm,jobs=8,queue=Q,time=240,gpus=1
+        has jobs of Slurm ask a share each.
+    partition: How processes share the asks: by size, by cost, in chunks (count,asks=64), or by cell, a model on a set.
+    retry: Ask again so often, when all else is asked, what failed.
+    workers: With --ops: processes; the variants are the same for any number.
+    batch: openai: and anthropic: models answer in batches, within a day and at half the price.
+    cache: Where replies are kept, to be found again: shared by all commands, own in the output folder, or none. Left
+        out, those of vendors and of weights on this machine are shared, and those of a server of your own, which may
+        have other weights under the same name another day, are the output folder's.
+    changed_model: Go on with a run though a server of your own has another model under the name now.
+    quiet: No progress.
+    """
+
+    executor: str | RayConfig | SlurmConfig = "local"
+    partition: str = "cost"
+    retry: int = 0
+    workers: int = 1
+    batch: bool = False
+    cache: CacheChoice | None = None
+    changed_model: bool = False
+    quiet: bool = False
+
+    @property
+    def cluster(self) -> RayConfig | SlurmConfig | None:
+        """The cluster that carries it out; None where processes do that are there. Raises UserError."""
+        if not isinstance(self.executor, str):
+            return self.executor
+        name, _, settings = self.executor.partition(",")
+        if name in EXECUTORS:
+            return read_settings(settings, EXECUTORS[name], f"--executor {name}")
+        if self.executor != "local":
+            near = did_you_mean(name, ("local", *EXECUTORS))
+            raise UserError(f"there is no executor {self.executor!r}{near}: local, {', '.join(EXECUTORS)} are")
+        return None
