@@ -70,7 +70,7 @@ class Asker:
         self._stalls = StallDetection(self._pace, model.limits.hangs)
         self._outages = Outages(model.label, self._pace, self._stalls, retry.patience)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
-        self._listing = asyncio.Lock()
+        self._listing, self._listed = asyncio.Lock(), False
         self._fatal: MmdynError | None = None
         self._deadline = 0.0
 
@@ -130,9 +130,11 @@ class Asker:
     async def _fetch(self, messages: tuple[Message, ...], key: str) -> tuple[Reply, bool]:
         if self._cache is None:
             return await self._put(messages, key), False
-        if (listing := getattr(self.model, "listing", None)) is not None:
+        if not self._listed:
             async with self._listing:
-                await listing.read()
+                if (listing := getattr(self.model, "listing", None)) is not None:
+                    await listing.read()
+            self._listed = True
         kept_under = cache_key(self.model, key)
         async with self._one_at_a_time.setdefault(key, asyncio.Lock()):
             if (known := recall(self._cache, kept_under)) is not None:

@@ -127,8 +127,9 @@ def asks_of(
                 skipped.add(lacking)
                 yield Skip(lacking)
             continue
+        under = condition if condition.chain == chain else msgspec.structs.replace(condition, chain=chain)
         for epoch in range(epochs):
-            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, built, examples or ())
+            yield Ask(place, sample, under, epoch, built, examples or ())
 
 
 def _lacking(

@@ -7,8 +7,9 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, Protocol, TypeVar, get_args
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ from mmdyn.tables.factors import (
     sample_of,
 )
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off, measure
-from mmdyn.work import ProgressBar, Reader, RunFolder
+from mmdyn.work import SAMPLE, ProgressBar, Reader, RunFolder
 
 TREATMENT = "treatment"
 FEW = 10
@@ -69,7 +70,9 @@ _OF_KEY = ("run", "model", "set", *FACTORS)
 _OWN = frozenset((*_OF_KEY, *OF_RECORD, *OF_SAMPLE, *BINNED, "sample"))
 """Names of factors that no field of a question can have."""
 
-_TASK_TYPES = get_args(TaskType)
+TASK_TYPES: tuple[TaskType, ...] = get_args(TaskType)
+
+S = TypeVar("S", bound=Struct)
 
 
 def check_breakdown(names: Iterable[str], fields: Collection[str]) -> None:
@@ -97,7 +100,8 @@ class Columns(Struct, frozen=True, kw_only=True):
         `null` whether its chain changes what nobody would call a change, and `dropped`, by reason, how many variants of
         each parent were not made (factors.py).
     Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
-        (NaN where not known), `flags`, `draws` and `sides` (what was asked: form, turns and pictures).
+        (NaN where not known), `flags`, `draws`, `sides` (what was asked: form, turns and pictures) and `samples`, the
+        index in `digests` of the stored sample that was asked.
     clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
         `corrected`: whether differences of its set are of scores corrected for chance, as guessing earns otherwise at
         some of the set's variants than at their questions.
@@ -118,6 +122,8 @@ class Columns(Struct, frozen=True, kw_only=True):
     flags: dict[str, NDArray[np.bool_]]
     draws: Ints
     sides: dict[str, Ints]
+    samples: Ints
+    digests: Sequence[str]
     dropped: dict[tuple[str, int], Ints]
     clusters: Ints
     groups: Ints
@@ -127,6 +133,28 @@ class Columns(Struct, frozen=True, kw_only=True):
     question_fields: Sequence[str] = ()
     states: Sequence[RunState] = ()
     failures: Sequence[FailedReply] = ()
+    read: dict[type, list[Any]] = {}
+    """What `stored` read."""
+
+    def stored(self, kind: type[S]) -> list[S | None]:
+        """The stored samples by their indices, as much of each as `kind` has, read once in one pass over the runs;
+        None for one that is in no store."""
+        if kind not in self.read:
+            places = {digest: place for place, digest in enumerate(self.digests)}
+            decoder = msgspec.json.Decoder(kind)
+            found: list[S | None] = [None] * len(places)
+            for run in self.runs.values() if places else ():
+                with Reader(run.records_folder) as reader:
+                    for digest, stored in reader.items(SAMPLE):
+                        if digest in places:
+                            found[places[digest]] = decoder.decode(stored)
+            self.read[kind] = found
+        return list(self.read[kind])
+
+    def asked_as(self, task_type: TaskType) -> NDArray[np.bool_]:
+        """Which records were asked as questions of this type."""
+        same: NDArray[np.bool_] = self.sides[FORM] == TASK_TYPES.index(task_type)
+        return same
 
     def field(self, name: str) -> Field:
         """A factor of each record; of one that none has no value is given. Raises UserError for one that has more than
@@ -264,6 +292,7 @@ class _Builder:
         self._flags, self._pictures = array("i"), dict[object, int]()
         self._draws, self._epochs = array("i"), array("i")
         self._sides = {name: array("q") for name in (FORM, TURNS, PICTURES)}
+        self._samples, self._digests = array("i"), dict[str, int]()
         self._keys, self._parent_of = dict[Key, int](), dict[tuple[str, str], int]()
         self._key_of = dict[object, Key]()
         self._clusters, self._groups, self._set_of = (dict[object, int]() for _ in range(3))
@@ -277,11 +306,12 @@ class _Builder:
         self._asked.append(self._keys.setdefault(key, len(self._keys)))
         parent = self._parent(record)
         self._parents.append(parent)
+        self._samples.append(self._digests.setdefault(record.digest, len(self._digests)))
         self._add_fields(run, reader, record)
         self._add_worth(name, run, reader, record)
         self._draws.append(record.draw)
         self._epochs.append(record.epoch)
-        self._sides[FORM].append(_TASK_TYPES.index(record.task_type))
+        self._sides[FORM].append(TASK_TYPES.index(record.task_type))
         self._sides[TURNS].append(bool(record.expansion))
         sent = (record.pictures, record.reply.changed)
         pictures = NOT_RECORDED if record.pictures is None else self._pictures.setdefault(sent, len(self._pictures))
@@ -377,6 +407,7 @@ class _Builder:
             flags={name: flags & 1 << place > 0 for place, name in enumerate(FLAGS)},
             dropped=dropped_variants(self._runs, order, self._parent_of),
             sides={name: np.asarray(codes, np.int64) for name, codes in self._sides.items()},
+            samples=np.asarray(self._samples, np.int64), digests=list(self._digests),
             clusters=labels,
             corrected=_corrected_sets(parents, self._sets, np.asarray(self._chance)),
             groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,

@@ -375,15 +375,13 @@ class _Flip(NamedTuple):
 
 
 class FlipWatcher(RowWatcher):
-    """Which sample each record is of, and what was read in its reply."""
+    """What was read in the reply of each record."""
 
     def __init__(self, part: Flips, runs: Mapping[str, RunFolder]) -> None:
-        self._samples, self._sample = dict[tuple[str, str], int](), array("i")
         self._answers, self._read = dict[str, int](), array("i")
 
     def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
         """Note the record."""
-        self._sample.append(self._samples.setdefault((run, record.digest), len(self._samples)))
         read = NOTHING if record.score is None or record.score.extracted is None else _spelt(record.score.extracted)
         self._read.append(self._answers.setdefault(_line(read, LONGEST_ANSWER), len(self._answers)))
 
@@ -391,12 +389,12 @@ class FlipWatcher(RowWatcher):
         """Two rows of each question and chain: the mean score of the standard question, and of its variants, of which
         `n` were answered. Of a chain losses stand first."""
         found = list(_flips(block))
-        digests, samples = [*self._samples], dict[int, Sample]()
-        wanted = {int(self._sample[place]) for flip in found for side in flip.records for place in side.tolist()}
-        for name, run in block.columns.runs.items():
+        columns, samples = block.columns, dict[int, Sample]()
+        wanted = {place for flip in found for side in flip.records for place in columns.samples[side].tolist()}
+        for run in columns.runs.values():
             with Reader(run.records_folder) as reader:
-                for place in (place for place in wanted if digests[place][0] == name):
-                    if stored := reader.get(SAMPLE, digests[place][1]):
+                for place in wanted - samples.keys():
+                    if stored := reader.get(SAMPLE, columns.digests[place]):
                         samples[place] = from_json(stored, Sample)
         for flip in found:
             yield from self._rows(block, flip, samples)
@@ -408,7 +406,7 @@ class FlipWatcher(RowWatcher):
 
     def _rows(self, block: Block, flip: _Flip, samples: dict[int, Sample]) -> Iterator[Numbered]:
         columns, answers = block.columns, [*self._answers]
-        known = [[samples.get(self._sample[place]) for place in side.tolist()] for side in flip.records]
+        known = [[samples.get(place) for place in columns.samples[side].tolist()] for side in flip.records]
         expected = [", ".join(dict.fromkeys(_expected(one) for one in side if one)) for side in known]
         read = [
             ", ".join(dict.fromkeys(answers[self._read[place]] for place in side.tolist())) for side in flip.records

@@ -3,25 +3,21 @@ and options that are never right."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.record import Record
-from mmdyn.sample import Answer, Option
+from mmdyn.sample import Answer, Option, TaskType
 from mmdyn.stats import Ints, equality, mean_score, uniformity, within
 from mmdyn.table import AnswerKeys, Position
-from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, RowWatcher, TablePart, p_digits, rows_of
+from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, TablePart, p_digits, rows_of
 from mmdyn.tables.columns import FEW, Columns
 from mmdyn.tables.contrasts import BASELINE
 from mmdyn.tables.factors import BASES, FRONT, Key, front_of, is_usual, reading_order, who_of
 from mmdyn.text import refers_to_all
-from mmdyn.work import SAMPLE, Reader, RunFolder
 
 BIASED, UNEVEN = 0.05, 0.01
 """Levels: of the tests of positions over models, and of the tests of keys."""
@@ -36,7 +32,9 @@ LONGEST = 40
 """Characters of an option that are shown."""
 
 STANDARD = BASES["variant"]
-CHOICE, CLAIM, TEXT = "single_choice", "true_false", "option text"
+CHOICE: TaskType = "single_choice"
+CLAIM: TaskType = "true_false"
+TEXT = "option text"
 ELSEWHERE, EVEN, SKIPPED = "elsewhere", "even", "guesser without it"
 
 POSITION_MEANS = (
@@ -48,9 +46,6 @@ KEY_MEANS = (
     " Rao and Scott's correction for groups)"
 )
 SKIPPED_MEANS = f"{SKIPPED}: what a guesser who never picks it earns, corrected for chance"
-
-
-T = TypeVar("T")
 
 
 class _Asked(Struct):
@@ -74,71 +69,41 @@ class _Asked(Struct):
         return "" if any(refers_to_all(one.text) for one in self.options if one.label == right) else right
 
 
-_DECODER = msgspec.json.Decoder(_Asked)
-
-
-class _SampleWatcher(RowWatcher):
-    """Which stored sample each record is of, where it is wanted; -1 for the others."""
-
-    def __init__(self, part: Position | AnswerKeys, runs: Mapping[str, RunFolder]) -> None:
-        self._runs = runs
-        self._digests, self._samples = dict[str, int](), array("i")
-
-    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
-        """Note the record."""
-        wanted = self._wants(key, record)
-        self._samples.append(self._digests.setdefault(record.digest, len(self._digests)) if wanted else -1)
-
-    def _wants(self, key: Key, record: Record) -> bool:
-        raise NotImplementedError
-
-    def _read(self, of: Callable[[_Asked], T]) -> list[T]:
-        """Something of each sample, in one pass over each store; of an empty one for those that are not there."""
-        found = [of(_Asked())] * len(self._digests)
-        for run in self._runs.values():
-            with Reader(run.records_folder) as reader:
-                for digest, stored in reader.items(SAMPLE) if self._digests else ():
-                    if digest in self._digests:
-                        found[self._digests[digest]] = of(_DECODER.decode(stored))
-        return found
-
-
-class PositionWatcher(_SampleWatcher):
-    """The position of the right option of single choices, where all but the variant is as usual."""
-
-    def _wants(self, key: Key, record: Record) -> bool:
-        return record.task_type == CHOICE and _is_usual(key)
-
-    def rows(self, block: Block) -> Iterator[Numbered]:
-        """The score of each model on each set by position, on standard questions and over the chains that move the
-        right option of any question; the total has the p of the test that all positions have one score."""
-        columns, asked = block.columns, np.asarray(self._samples, np.int64)
-        samples = [*self._read(lambda sample: (sample.position, len(sample.options))), ("", 0)]
-        labels = reading_order("", {label for label, _ in samples} - {""})
-        place_of = {"": -1, **{label: place for place, label in enumerate(labels)}}
-        codes, options = np.array([(place_of[label], many) for label, many in samples], np.int64)[asked].T
-        kept = np.intersect1d(block.records, np.flatnonzero(codes >= 0))
-        usual, many = np.full(len(columns.names), -1), np.zeros(len(columns.names), np.int64)
-        standard = kept[np.array([key.variant == STANDARD for key in columns.keys], np.bool_)[columns.asked[kept]]]
-        usual[columns.parents[standard]], many[columns.parents[kept]] = codes[standard], options[kept]
-        before = usual[columns.parents[kept]]
-        moved = columns.asked[kept[(before >= 0) & (before != codes[kept])]]
-        for front, sides in _sides(columns, columns.asked[kept], moved).items():
-            told = list[tuple[_Positions, float | None]]()
-            for questions, places in sides.items():
-                records = kept[np.isin(columns.asked[kept], places)]
-                here = block._replace(records=records, front={**dict(front), "questions": questions})
-                before = np.where(many > 2, usual, -1)  # of two options the right one always goes to the other place
-                strata = many if questions == STANDARD else many * (len(labels) + 1) + before
-                one = _Positions.of(here, labels, codes, strata)
-                told.append((one, None if here.front["model"].startswith(BASELINE) else one.p))
-            last = max((place for place, (_, p) in enumerate(told) if p is not None), default=-1)
-            for place, (one, p) in enumerate(told):
-                yield from one.rows(p if place == last else None)
-
-    def notes(self, rows: Sequence[Row]) -> Iterable[str]:
-        """What the numbers mean."""
-        return [POSITION_MEANS] if rows else ()
+def position_rows(block: Block, part: Position) -> Iterator[Numbered]:
+    """The score of each model on each set by the position of the right option of single choices, on standard questions
+    and over the chains that move it in any question, where all else is as usual; the total has the p of the test that
+    all positions have one score."""
+    columns, stored = block.columns, block.columns.stored(_Asked)
+    usual_keys = np.array([_is_usual(key) for key in columns.keys], np.bool_)
+    choices = block.records[(columns.asked_as(CHOICE) & usual_keys[columns.asked])[block.records]]
+    samples = {place: stored[place] or _Asked() for place in np.unique(columns.samples[choices]).tolist()}
+    positions = {place: sample.position for place, sample in samples.items()}
+    labels = reading_order("", {*positions.values()} - {""})
+    place_of = {"": -1, **{label: place for place, label in enumerate(labels)}}
+    by_sample = np.full((2, len(stored)), -1)
+    by_sample[:, [*samples]] = [
+        [place_of[label] for label in positions.values()],
+        [len(sample.options) for sample in samples.values()],
+    ]
+    codes, options = by_sample[:, columns.samples]
+    kept = choices[codes[choices] >= 0]
+    usual, many = np.full(len(columns.names), -1), np.zeros(len(columns.names), np.int64)
+    standard = kept[np.array([key.variant == STANDARD for key in columns.keys], np.bool_)[columns.asked[kept]]]
+    usual[columns.parents[standard]], many[columns.parents[kept]] = codes[standard], options[kept]
+    before = usual[columns.parents[kept]]
+    moved = columns.asked[kept[(before >= 0) & (before != codes[kept])]]
+    for front, sides in _sides(columns, columns.asked[kept], moved).items():
+        told = list[tuple[_Positions, float | None]]()
+        for questions, places in sides.items():
+            records = kept[np.isin(columns.asked[kept], places)]
+            here = block._replace(records=records, front={**dict(front), "questions": questions})
+            before = np.where(many > 2, usual, -1)  # of two options the right one always goes to the other place
+            strata = many if questions == STANDARD else many * (len(labels) + 1) + before
+            one = _Positions.of(here, labels, codes, strata)
+            told.append((one, None if here.front["model"].startswith(BASELINE) else one.p))
+        last = max((place for place, (_, p) in enumerate(told) if p is not None), default=-1)
+        for place, (one, p) in enumerate(told):
+            yield from one.rows(p if place == last else None)
 
 
 def _sides(columns: Columns, asked: Ints, moved: Ints) -> dict[tuple[tuple[str, str], ...], dict[str, list[int]]]:
@@ -198,39 +163,33 @@ class _Positions(NamedTuple):
         yield self.block.mean_row(("position",), (TOTAL,), "score", whole, p=p and p_digits(p)), whole
 
 
-class KeyWatcher(_SampleWatcher):
-    """The options and right answers of each set's standard questions, and the claims that its questions became."""
-
-    def _wants(self, key: Key, record: Record) -> bool:
-        if key.variant == STANDARD:
-            return record.task_type in (CHOICE, CLAIM)
-        return record.task_type == CLAIM and record.parent_type != CLAIM
-
-    def rows(self, block: Block) -> Iterator[Numbered]:
-        """The share of each right answer, and what it were in an even key, by set, chain and form; and of option texts
-        that are never right. Each sample counts once, in however many conditions it was asked."""
-        columns, asked = block.columns, np.asarray(self._samples, np.int64)
-        samples = self._read(lambda sample: sample)
-        kept = block.records[asked[block.records] >= 0]
-        found, pairs = dict[tuple[str, str, str], dict[int, int]](), columns.asked[kept] * len(samples) + asked[kept]
-        for record in kept[np.unique(pairs, return_index=True)[1]].tolist():
-            key, sample = columns.keys[columns.asked[record]], int(asked[record])
-            form = CLAIM if isinstance(samples[sample].answer, bool) else CHOICE
-            if samples[sample].right:
-                parents = found.setdefault((key.set, key.chain or STANDARD, form), {})
-                parents[sample] = int(columns.parents[record])
-        for (name, questions, form), parents in found.items():
-            if len(parents) >= FEW_KEYS:
-                here = block._replace(front={"set": name, "questions": questions, "form": form})
-                clusters = columns.clusters[[*parents.values()]]
-                asked_once = [samples[sample] for sample in parents]
-                yield from _key_rows(here, asked_once, clusters)
-                yield from _never_right(here, asked_once, clusters) if form == CHOICE else ()
-
-    def notes(self, rows: Sequence[Row]) -> Iterable[str]:
-        """What the numbers mean."""
-        skipped = [SKIPPED_MEANS] * any(row.quantity == SKIPPED for row in rows)
-        return [KEY_MEANS, *skipped] if rows else ()
+def key_rows(block: Block, part: AnswerKeys) -> Iterator[Numbered]:
+    """The share of each right answer, and what it were in an even key, by set, chain and form, of standard questions
+    and the claims that they became; and of option texts that are never right. Each sample counts once, in however many
+    conditions it was asked."""
+    columns, stored = block.columns, block.columns.stored(_Asked)
+    standard = np.array([key.variant == STANDARD for key in columns.keys], np.bool_)[columns.asked]
+    types = columns.fields["task_type"]
+    was_claim = types.codes == (types.values.index(CLAIM) if CLAIM in types.values else -1)
+    claims, choices = columns.asked_as(CLAIM), columns.asked_as(CHOICE)
+    wanted = np.where(standard, choices | claims, claims & ~was_claim)
+    kept = block.records[wanted[block.records]]
+    pairs = columns.asked[kept] * len(stored) + columns.samples[kept]
+    found = dict[tuple[str, str, str], dict[int, int]]()
+    for record in kept[np.unique(pairs, return_index=True)[1]].tolist():
+        key, place = columns.keys[columns.asked[record]], int(columns.samples[record])
+        sample = stored[place] or _Asked()
+        form = CLAIM if isinstance(sample.answer, bool) else CHOICE
+        if sample.right:
+            parents = found.setdefault((key.set, key.chain or STANDARD, form), {})
+            parents[place] = int(columns.parents[record])
+    for (name, questions, said), parents in found.items():
+        if len(parents) >= FEW_KEYS:
+            here = block._replace(front={"set": name, "questions": questions, "form": said})
+            clusters = columns.clusters[[*parents.values()]]
+            asked_once = [stored[place] or _Asked() for place in parents]
+            yield from _key_rows(here, asked_once, clusters)
+            yield from _never_right(here, asked_once, clusters) if said == CHOICE else ()
 
 
 def _key_rows(block: Block, samples: Sequence[_Asked], clusters: Ints) -> Iterator[Numbered]:
@@ -270,6 +229,13 @@ def _share_rows(block: Block, name: str, hits: Any, even: Any, clusters: Ints) -
     share = mean_score(hits, np.ones(len(hits)), clusters)
     yield block.share_row(("key",), (name,), "share", share, n=len(hits), method=share.method), None
     yield block.row(("key",), (name,), EVEN, round(float(even.mean()), 6), n=len(hits)), None
+
+
+def guessing_notes(rows: Sequence[Row]) -> Iterable[str]:
+    """What the numbers of either table mean."""
+    quantities = {row.quantity for row in rows}
+    meanings = {ELSEWHERE: POSITION_MEANS, EVEN: KEY_MEANS, SKIPPED: SKIPPED_MEANS}
+    return [means for quantity, means in meanings.items() if quantity in quantities]
 
 
 def position_lines(parts: Sequence[TablePart]) -> Iterator[tuple[Row, str]]:

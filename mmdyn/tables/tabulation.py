@@ -49,7 +49,7 @@ from mmdyn.tables.chain_effects import attribution_rows, curve_rows
 from mmdyn.tables.columns import Cell, Columns, Watcher, named_runs, read_columns, records_where, split
 from mmdyn.tables.contrasts import FlipWatcher, adjusted, adjusted_contrasts, contrast_rows, field_rows
 from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
-from mmdyn.tables.guessing import KeyWatcher, PositionWatcher, with_positions
+from mmdyn.tables.guessing import guessing_notes, key_rows, position_rows, with_positions
 from mmdyn.tables.judged import CorrectedWatcher, JudgedWatcher, judge_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
@@ -122,6 +122,8 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Metrics: metric_rows,
     Strengths: strength_rows,
     MeaningJudges: judge_rows,
+    Position: position_rows,
+    AnswerKeys: key_rows,
 }
 
 
@@ -133,8 +135,6 @@ WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
     Judged: JudgedWatcher,
     ErrorKinds: LabelledErrors,
     ErrorCounts: CountedErrors,
-    Position: PositionWatcher,
-    AnswerKeys: KeyWatcher,
 }
 """Declarations that need more of the records than the columns hold."""
 
@@ -303,6 +303,7 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         *[missing] * bool(missing),
         *[ASSUMED] * isinstance(part, Ladder),
         *(watcher.notes(rows) if watcher else ()),
+        *(guessing_notes(rows) if isinstance(part, Position | AnswerKeys) else ()),
         *(score_notes(Block(columns, measured, records, {}), part) if isinstance(part, Scores) else ()),
     ]
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)

@@ -518,12 +518,13 @@ def write_config(folder: Path, config: RunConfig) -> None:
 
 
 def _joined(reader: Reader, config: RunConfig, known: set[str]) -> Iterator[Record]:
+    scores = {scorer: reader.along(score_kind(scorer)) for scorer in config.scorers}
     for key, value in scored_records(reader, config.sets):
         if key in known:
             known.remove(key)
             continue
         record = record_under(key, value, reader)
-        yield _with_score(record, reader.get(score_kind(config.evaluator(record.set).scorer), key))
+        yield _with_score(record, scores[config.evaluator(record.set).scorer](key))
     for record_key, failures in groupby(reader.items(FAILURE), lambda item: item[0].partition(":")[0]):
         *_, (_, last) = failures
         if reader.get(RECORD, record_key) is None:

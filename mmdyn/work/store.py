@@ -15,7 +15,7 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
 from itertools import chain, islice
 from operator import itemgetter
@@ -343,11 +343,27 @@ class Reader:
     def items(self, kind: str) -> Iterator[tuple[str, bytes]]:
         """Every (key, value) of a kind in key order over all files, each key once: the first file's value."""
         unsaved = sorted((key, value) for (of, key), value in self._unsaved.items() if of == kind)
+        if len(self._dbs) == 1 and not unsaved:
+            yield from _pages(self._dbs[0], kind)
+            return
         last = None
         for key, value in heapq.merge(*(_pages(db, kind) for db in self._dbs), unsaved, key=itemgetter(0)):
             if key != last:
                 yield key, value
             last = key
+
+    def along(self, kind: str) -> Callable[[str], bytes | None]:
+        """`get` for keys that are asked for in rising order, in one pass over the kind."""
+        items = self.items(kind)
+        there = next(items, None)
+
+        def value(key: str) -> bytes | None:
+            nonlocal there
+            while there is not None and there[0] < key:
+                there = next(items, None)
+            return there[1] if there is not None and there[0] == key else None
+
+        return value
 
     def __enter__(self) -> Reader:
         return self
