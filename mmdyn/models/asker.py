@@ -186,7 +186,8 @@ class Asker:
                 self._count_refusal(error)
                 return _failed(error, tried, began)
             else:
-                return self._paid(messages, self._answered(reply, tried, began, unanswered))
+                seconds = self._answered(began, unanswered)
+                return self._paid(messages, reply, tried, seconds)
             finally:
                 place.leave()
             spent += _now() - began + pause
@@ -230,19 +231,23 @@ class Asker:
             self.stop(limit)
             raise
 
-    def _answered(self, reply: Reply, tried: int, began: float, unanswered: bool) -> Reply:
+    def _answered(self, began: float, unanswered: bool) -> float:
+        """How many seconds the answer took."""
         self.answers = True
         self._pace.answered()
         self._outages.answered(began)
         self._last_answer = _now()
         seconds = self._last_answer - began
         self._stalls.answered(seconds, at_last=unanswered)
-        return replace(reply, attempts=tried, seconds=seconds, made=int(time.time()))
+        return seconds
 
-    def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
-        images, estimate = _images(messages), round(estimate_tokens("".join([message.text for message in messages])))
-        unsure = self.budget.unsure(self.model)
-        paid = self.budget.paid(self.model, self._price, replace(reply, image_count=images, estimate=estimate))
+    def _paid(self, messages: tuple[Message, ...], reply: Reply, tried: int, seconds: float) -> Reply:
+        unsure, made = self.budget.unsure(self.model), int(time.time())
+        estimate = round(estimate_tokens("".join([message.text for message in messages])))
+        counted = replace(
+            reply, attempts=tried, seconds=seconds, made=made, image_count=_images(messages), estimate=estimate
+        )
+        paid = self.budget.paid(self.model, self._price, counted)
         self.tally.add(paid)
         if unsure:
             self._pace.limit = float(self.concurrency)

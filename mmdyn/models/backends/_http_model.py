@@ -282,7 +282,7 @@ class Line:
             raise TransientError(f"the connection broke ({says})") from None
         if not 200 <= response.status < 300:
             raise self._server.error(response.status, response.headers, answer)
-        return answer, response.content_type
+        return answer, response.headers.get("Content-Type", "")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -341,7 +341,8 @@ class Line:
         return RefusedError(f"{failed}: put the file of who signed it into $SSL_CERT_FILE, or mend base_url")
 
     def _no_json(self, content_type: str) -> Exception:
-        came = f"an answer of type {self._server.clean(content_type)}, not JSON"
+        kind = content_type.partition(";")[0].strip() or "application/octet-stream"
+        came = f"an answer of type {self._server.clean(kind)}, not JSON"
         if self._pages >= 0:
             self._pages += 1
         if self._pages >= PAGES:
