@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -26,6 +26,7 @@ from mmdyn.tables import (
     Breakdown,
     Compared,
     Design,
+    ErrorLabel,
     Report,
     TablePart,
     Wrong,
@@ -43,6 +44,7 @@ WAITING = 2
 
 J = TypeVar("J")
 T = TypeVar("T")
+V = TypeVar("V", bound=Struct)
 
 
 def with_asker(
@@ -68,35 +70,75 @@ def with_asker(
     return run_to_the_end(going())
 
 
-async def judge_all(
-    asker: Asker,
-    jobs: Iterable[J],
-    judge: Callable[[J], Awaitable[None]],
-    store: Store,
-    progress: ProgressBar,
-    there: int,
-) -> None:
-    """Let `judge` ask the asker about each job and put what it finds into the store. `there`: more jobs were done
-    before.
+class NoVerdict(Struct, frozen=True):
+    """What a judge gave no verdict on, and why. model: whose answer it is, where one answer was judged."""
 
-    Raises ModelError where the model cannot be asked at all, and Stopped where the budget allows no further request,
-    both when those in flight have ended. Cancelled, it asks no further, keeps what arrives within DRAIN_SECONDS and
-    then ends.
-    """
-    if there:
-        asker.answers = True
-        progress.advance(there, there=True)
+    set: str
+    sample: str
+    mode: str
+    reason: str
+    model: str = ""
 
-    async def one(job: J) -> None:
-        await judge(job)
-        progress.advance()
+    def __str__(self) -> str:
+        model = f", {self.model}" if self.model else ""
+        return f"{self.sample} of {self.set}{model}, {self.mode}: {self.reason}"
 
-    try:
-        await carry_out(
-            jobs, one, workers=WAITING * asker.concurrency, stop=asker.stop, note=lambda: _note(asker, progress)
-        )
-    except Stopped as stopped:
-        raise _explained(stopped, asker, progress) from None
+
+class VerdictPile(Generic[V]):
+    """A judge's verdicts of one kind in a store, each given once."""
+
+    def __init__(self, store: Store, kind: str, verdict: type[V]) -> None:
+        self._store, self._kind, self._verdict = store, kind, verdict
+
+    def known(self, key: str) -> V | None:
+        """The verdict that is kept under a key."""
+        value = self._store.get(self._kind, key)
+        return None if value is None else msgspec.json.decode(value, type=self._verdict)
+
+    async def fill(
+        self,
+        asker: Asker,
+        jobs: Mapping[str, J],
+        judge: Callable[[J], Awaitable[V | NoVerdict]],
+        doing: str,
+        *,
+        quiet: bool,
+    ) -> list[NoVerdict]:
+        """Have `judge` ask the asker about each job under whose key no verdict is kept, and keep what it says.
+
+        Args:
+            jobs: by the keys of their verdicts.
+            doing: what the progress line says.
+
+        Returns:
+            What had no verdict, in order. It is not kept, so that the next call asks again.
+
+        Raises:
+            ModelError: the model cannot be asked at all.
+            Stopped: the budget allows no further request. Both when those in flight have ended. Cancelled, it asks no
+                further, keeps what arrives within DRAIN_SECONDS and then ends.
+        """
+        left = [key for key in jobs if self._store.get(self._kind, key) is None]
+        failures = list[NoVerdict]()
+        with ProgressBar(doing, len(jobs), quiet=quiet) as progress:
+            if there := len(jobs) - len(left):
+                asker.answers = True
+                progress.advance(there, there=True)
+
+            async def one(key: str) -> None:
+                found = await judge(jobs[key])
+                if isinstance(found, NoVerdict):
+                    failures.append(found)
+                else:
+                    self._store.put(self._kind, key, canonical(found))
+                progress.advance()
+
+            workers, note = WAITING * asker.concurrency, lambda: _note(asker, progress)
+            try:
+                await carry_out(left, one, workers=workers, stop=asker.stop, note=note)
+            except Stopped as stopped:
+                raise _explained(stopped, asker, progress) from None
+        return sorted(failures, key=lambda one: (one.model, one.set, one.sample, one.mode))
 
 
 def _note(asker: Asker, progress: ProgressBar) -> None:
@@ -258,18 +300,6 @@ class CompareSettings(Struct, frozen=True, forbid_unknown_fields=True):
     schema: int = 1
 
 
-class Unjudged(Struct, frozen=True):
-    """A pair without a verdict, and why."""
-
-    set: str
-    sample: str
-    mode: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.sample} of {self.set}, {self.mode}: {self.reason}"
-
-
 class Comparison(Struct, frozen=True):
     """What came of it. table: the figures of all pairs that have a verdict, and by field and value.
 
@@ -284,7 +314,7 @@ class Comparison(Struct, frozen=True):
     table: TablePart
     left_out: LeftOut
     failed: int
-    failures: list[Unjudged]
+    failures: list[NoVerdict]
     requests: int
     usage: Usage
     cost: float | None
@@ -329,10 +359,12 @@ def compare(
         settings = CompareSettings(*matter.sides, who.label, who.id, who.identity)
         with Store(folder / "records") as store, matter:
             _begin(folder, settings)
-            client = _PairComparer(matter, store)
-            await _judge(asker, client, matter.pairs, store, quiet)
+            pile = VerdictPile(store, PAIR, Compared)
+            pairs = {pair.key: pair for pair in matter.pairs}
+            failures = await pile.fill(asker, pairs, matter.compare, "comparing", quiet=quiet)
             store.flush()
-            return _finished(folder, settings, client, by)
+            done = [(found, pair.values) for key, pair in pairs.items() if (found := pile.known(key))]
+            return _finished(folder, settings, done, matter.left_out, failures, by)
 
     return with_asker(judge, votes, concurrency, budget, Caches(cache, folder), work)
 
@@ -354,11 +386,11 @@ class _Replies(ExitStack):
         self._a, self._b = (self.enter_context(Recorded(run)) for run in self._folders)
         return self
 
-    async def compare(self, pair: ReplyPair) -> Compared:
+    async def compare(self, pair: ReplyPair) -> Compared | NoVerdict:
         a, b = self._a.record(pair.a), self._b.record(pair.b)
         found = await self._judge.compare(self._a.sample(a), a.reply, b.reply, self._a.images(a))
         shared = {name: getattr(a, name) for name in ("set", "sample", "parent", "group", "condition", "epoch")}
-        return Compared(**shared, a=a.key, b=b.key, preference=found)
+        return _verdict(Compared(**shared, a=a.key, b=b.key, preference=found))
 
 
 class _Questions(ExitStack):
@@ -378,44 +410,29 @@ class _Questions(ExitStack):
         self._judge = QuestionJudge(asker, votes, pictures=pictures)
         return self._judge
 
-    async def compare(self, pair: ReplyPair) -> Compared:
+    async def compare(self, pair: ReplyPair) -> Compared | NoVerdict:
         a, b = self._samples[pair.a, pair.b]
         found = await self._judge.compare_questions(a, b, *(each.images for each in self._sets))
         place = self.sides[0].run, f"{a.id} and {b.id}", a.id, a.group
-        return Compared(*place, condition=Condition(), epoch=0, a=pair.a, b=pair.b, preference=found)
+        return _verdict(Compared(*place, condition=Condition(), epoch=0, a=pair.a, b=pair.b, preference=found))
 
 
-class _PairComparer:
-    """Compares one pair after the other, and keeps what came of it."""
-
-    def __init__(self, matter: _Replies | _Questions, store: Store) -> None:
-        self.matter, self._store = matter, store
-        self.failures = list[Unjudged]()
-
-    def known(self, pair: ReplyPair) -> Compared | None:
-        """A pair that was compared before."""
-        value = self._store.get(PAIR, pair.key)
-        return None if value is None else msgspec.json.decode(value, type=Compared)
-
-    async def compare(self, pair: ReplyPair) -> None:
-        """Ask the judge; a pair without a verdict is noted and not kept, so that it is asked again."""
-        found = await self.matter.compare(pair)
-        if found.preference.winner is None:
-            mode, error = found.condition.mode, found.preference.error
-            self.failures.append(Unjudged(found.set, found.sample, mode, error))
-        else:
-            self._store.put(PAIR, pair.key, canonical(found))
+def _verdict(found: Compared) -> Compared | NoVerdict:
+    if found.preference.winner is not None:
+        return found
+    return NoVerdict(found.set, found.sample, found.condition.mode, found.preference.error)
 
 
-async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[ReplyPair], store: Store, quiet: bool) -> None:
-    left = [pair for pair in pairs if client.known(pair) is None]
-    with ProgressBar("comparing", len(pairs), quiet=quiet) as progress:
-        await judge_all(asker, left, client.compare, store, progress, len(pairs) - len(left))
-
-
-def _finished(folder: Path, settings: CompareSettings, client: _PairComparer, by: Sequence[str]) -> Comparison:
-    """Write down the pairs that have a verdict, a line each, and what they come to."""
-    done = [(found, pair.values) for pair in client.matter.pairs if (found := client.known(pair))]
+def _finished(
+    folder: Path,
+    settings: CompareSettings,
+    done: Sequence[tuple[Compared, tuple[str, ...]]],
+    left_out: LeftOut,
+    failures: Sequence[NoVerdict],
+    by: Sequence[str],
+) -> Comparison:
+    """Write down the pairs that have a verdict, a line each, and what they come to. done: with the values of the
+    breakdown."""
     compared = [each for each, _ in done]
     with new_file(folder / PAIRS) as file:
         for each in compared:
@@ -428,9 +445,9 @@ def _finished(folder: Path, settings: CompareSettings, client: _PairComparer, by
         judge=settings.judge,
         id=settings.id,
         table=win_rates(compared, values),
-        left_out=client.matter.left_out,
-        failed=len(client.failures),
-        failures=sorted(client.failures, key=lambda one: (one.set, one.sample, one.mode))[:SHOWN_FAILURES],
+        left_out=left_out,
+        failed=len(failures),
+        failures=[*failures[:SHOWN_FAILURES]],
         **total(asked),
     )
 
@@ -459,25 +476,13 @@ PER = 20
 """Answers of a stratum that are labelled at most."""
 
 
-class Unlabelled(Struct, frozen=True):
-    """An answer without a label, and why."""
-
-    model: str
-    sample: str
-    mode: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.sample}, {self.model}, {self.mode}: {self.reason}"
-
-
 class Labelled(Struct, frozen=True):
     """The kinds of error by this judge's labels; failed: drawn answers without a label, of which `failures` are the
     first. Answers without a score, which may be wrong too, were not drawn."""
 
     report: Report
     failed: int
-    failures: list[Unlabelled]
+    failures: list[NoVerdict]
 
 
 def label_errors(
@@ -512,30 +517,16 @@ def label_errors(
         who = ErrorJudge(asker, votes, pictures=pictures)
         with Store(opened.records_folder) as store, Recorded(opened) as recorded:
             keep_design(store, Design(who.label, who.id, who.identity, per, seed), time.time_ns())
-            failures = await _label(asker, who, drawn, recorded, store, quiet)
-        failures = sorted(failures, key=lambda one: (one.model, one.sample, one.mode))
+
+            async def label(one: Wrong) -> ErrorLabel | NoVerdict:
+                record = recorded.record(one.key)
+                found = await who.judge(recorded.sample(record), record.reply, recorded.images(record))
+                where = record.set, record.sample, record.condition.mode
+                return NoVerdict(*where, found.error, record.model) if found.error else found
+
+            pile = VerdictPile(store, label_kind(who.id), ErrorLabel)
+            failures = await pile.fill(asker, {one.key: one for one in drawn}, label, "labelling", quiet=quiet)
         found = tabulate([opened], [ErrorKinds(by=tuple(by), judge=who.id)])
         return Labelled(found, len(failures), failures[:SHOWN_FAILURES])
 
     return with_asker(judge, votes, concurrency, budget, Caches(cache, opened.folder), work)
-
-
-async def _label(
-    asker: Asker, who: ErrorJudge, drawn: Sequence[Wrong], recorded: Recorded, store: Store, quiet: bool
-) -> list[Unlabelled]:
-    """Label what has no label yet; those that got none. They are not kept, so that the next call asks again."""
-    kind, failures = label_kind(who.id), list[Unlabelled]()
-
-    async def label(one: Wrong) -> None:
-        record = recorded.record(one.key)
-        sample = recorded.sample(record)
-        found = await who.judge(sample, record.reply, recorded.images(record))
-        if found.error:
-            failures.append(Unlabelled(record.model, record.sample, record.condition.mode, found.error))
-        else:
-            store.put(kind, one.key, canonical(found))
-
-    left = [one for one in drawn if store.get(kind, one.key) is None]
-    with ProgressBar("labelling", len(drawn), quiet=quiet) as progress:
-        await judge_all(asker, left, label, store, progress, len(drawn) - len(left))
-    return failures

@@ -127,5 +127,7 @@ def test_kinds_of_error_for_programs(folder: Path) -> None:
 
 def test_answers_without_a_label_end_in_status_1(folder: Path) -> None:
     status, out, errors = label(folder, broken="q2")
-    assert status == 1 and errors.startswith("failed: q2, m, standard: scripted:judge.jsonl gave nothing usable")
+    assert status == 1 and errors.startswith(
+        "failed: q2 of exam, m, standard: scripted:judge.jsonl gave nothing usable"
+    )
     assert "1 of 4 drawn are not labelled yet: run the same `mmdyn errors` once more" in " ".join(out.split())

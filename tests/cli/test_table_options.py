@@ -47,6 +47,6 @@ def test_the_command_does_not_call_unlabelled_answers_right(tmp_path: Path) -> N
     call = ["errors", str(tmp_path / "run"), "--judge", f"scripted:{tmp_path / 'judge.jsonl'}", "-q"]
     done = CliRunner().invoke(commands, call)
     assert done.exit_code == 1 and "no wrong answer has a label" in done.stdout, done.output
-    assert done.stderr.startswith("failed: s000, m1, standard: ")
+    assert done.stderr.startswith("failed: s000 of exam, m1, standard: ")
     again = CliRunner().invoke(commands, ["report", str(tmp_path / "run"), "-q"])
     assert again.exit_code == 0 and "Kinds of error" not in again.stdout

@@ -16,15 +16,16 @@ from tables.making_runs import write_run
 
 from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import Busy, InputError, ModelError, Stopped, UserError
+from mmdyn.keys import canonical
 from mmdyn.models import Asker, Message, RejectedError, TextPart
 from mmdyn.models.asker import REFUSALS
 from mmdyn.record import Reply
 from mmdyn.run import label_errors
-from mmdyn.run.verdicts import Labelled, judge_all
+from mmdyn.run.verdicts import Labelled, NoVerdict, VerdictPile
 from mmdyn.sample import Sample
 from mmdyn.scoring.judge import error_sheet
 from mmdyn.tables import report
-from mmdyn.work import ProgressBar, RunFolder, Store
+from mmdyn.work import RunFolder, Store
 
 REPLIES = {f"q{n}": Reply(text=f"Because of {n}.", reasoning="Hm." if n % 2 else "") for n in range(12)}
 
@@ -158,14 +159,21 @@ def test_a_limit_on_requests_stops_and_the_same_call_goes_on(tmp_path: Path) -> 
 async def test_a_judge_that_gave_labels_before_is_not_given_up_for_what_it_refuses(tmp_path: Path, there: int) -> None:
     asker, refused = Asker(Told(lambda prompt, _: RejectedError("not about this", perhaps_all=True))), list[str]()
 
-    async def judge(job: int) -> None:
+    async def judge(job: int) -> NoVerdict:
         refused.append((await asker.ask((Message("user", (TextPart(f"{job}"),)),))).error)
+        return NoVerdict("exam", f"q{job}", "standard", refused[-1])
 
-    with Store(tmp_path) as store, ProgressBar("labelling", REFUSALS + 3, quiet=True) as progress:
-        going = judge_all(asker, range(REFUSALS + 2), judge, store, progress, there)
+    with Store(tmp_path) as store:
+        for place in range(there):
+            store.put("label", f"known {place}", canonical(Reply(text="one")))
+        pile = VerdictPile(store, "label", Reply)
+        jobs = {f"{'known' if job < there else 'new'} {job}": job for job in range(REFUSALS + 2 + there)}
+        going = pile.fill(asker, jobs, judge, "labelling", quiet=True)
         if there:
-            await going
-            assert refused == ["not about this"] * (REFUSALS + 2) and progress.done == REFUSALS + 3
+            failures = await going
+            assert refused == ["not about this"] * (REFUSALS + 2) and len(failures) == REFUSALS + 2
+            assert str(failures[0]) == "q1 of exam, standard: not about this"
+            assert pile.known("known 0") == Reply(text="one") and pile.known("new 1") is None
         else:
             with pytest.raises(ModelError, match="not about this, and so 10 times"):
                 await going
