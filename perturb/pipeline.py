@@ -10,6 +10,7 @@ from typing import Any
 
 from mmdyn.data import Given, SampleSet, choose_quota, unsure_form
 from mmdyn.errors import UserError
+from mmdyn.models import CacheChoice
 from mmdyn.work import RayConfig, SetStep, make_set, open_source
 from perturb.chains import FULL, Recipe
 from perturb.item import EMBEDDED
@@ -35,6 +36,7 @@ def perturb(
     workers: int = 1,
     executor: RayConfig | None = None,
     concurrency: int | None = None,
+    cache: CacheChoice | None = None,
     take: str = "",
     limit: int | None = None,
     name: str | None = None,
@@ -58,6 +60,7 @@ def perturb(
         rewriter: who rewrites: "embedded" or a MODEL.
         style_backend: who paints: "embedded", "flux" or "klein", with options.
         judge: "embedded", a MODEL, or empty for nobody. What most `votes` reject is drawn up to `redraws` times more.
+        cache: where replies of the rewriter and the judge are kept, as in `mmdyn.models.Caches`.
         skip_bad: whether a file's bad rows are left out, and listed in out/.source/rejected.jsonl.
         take: a quota such as "difficulty=easy:695,hard:1124": variants of so many samples of each value, drawn by seed.
 
@@ -67,7 +70,9 @@ def perturb(
     Raises:
         UserError: settings that do not fit or that differ from those in `out`. Busy: another process is at it.
     """
-    tools = ToolNames(rewriter, style_backend, judge, votes, *([] if concurrency is None else [concurrency]))
+    tools = ToolNames(
+        rewriter, style_backend, judge, votes, ToolNames().concurrency if concurrency is None else concurrency, cache
+    )
     recipe = Recipe.read(ops, draws, seed, design=_of_factorial(design, factorial), redraws=redraws, tools=tools)
     source = _standard(open_source(source, Path(out), skip_bad=skip_bad), quiet=quiet)
     made, waits = recipe.describe()

@@ -15,11 +15,13 @@ from numpy.random import Generator
 from mmdyn import plugins
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json
+from mmdyn.models import CacheChoice
 from mmdyn.sample import Sample
 from perturb.device_pixels import Canvas
 from perturb.item import EMBEDDED, NLI, Item, NotApplicable, OpenedTool, Pixels
 
 if TYPE_CHECKING:
+    from mmdyn.models import Caches
     from perturb.judge._judge import VariantJudge
     from perturb.rewrite._rewriter import Rewriter
     from perturb.short_answers import AnswerPool
@@ -47,7 +49,7 @@ class Styler(OpenedTool, Protocol):
 class ToolNames(Struct, frozen=True):
     """Who rewrites, paints and judges. `rewriter` and `judge`: `embedded` or a MODEL, `judge` empty for none;
     `style`: `embedded`, or `flux` or `klein` with options after a comma; `votes`: how often a judge model is asked;
-    `concurrency`: requests in flight at most.
+    `concurrency`: requests in flight at most; `cache`: where replies are kept, as in `mmdyn.models.Caches`.
     """
 
     rewriter: str = EMBEDDED
@@ -55,9 +57,13 @@ class ToolNames(Struct, frozen=True):
     judge: str = ""
     votes: int = 1
     concurrency: int = 32
+    cache: CacheChoice | None = None
 
     def check(self) -> None:
         """Raises UserError for what is wrong whether it is used or not."""
+        from mmdyn.models import Caches
+
+        Caches(self.cache)
         _refuse_misspelt("rewriter", self.rewriter)
         _styler_named(self.style)
         if self.judge:
@@ -68,7 +74,7 @@ class ToolNames(Struct, frozen=True):
 
 class Services:
     """Opens tools by their names. `pool`: the file of other samples' answers, for operators that need distractors.
-    `out`: the folder for replies that are for this work alone.
+    `out`: the folder for replies that are kept for this work alone.
 
     `canvas` is where picture operators change pixels on a device; it costs nothing until it is asked. Each tool raises
     UserError where it cannot be had.
@@ -82,7 +88,7 @@ class Services:
     @cached_property
     def rewriter(self) -> Rewriter:
         """Who puts questions into other words."""
-        return open_rewriter(self.tools.rewriter, self.tools.concurrency, self._out)
+        return open_rewriter(self.tools.rewriter, self.tools.concurrency, self._caches)
 
     @cached_property
     def styler(self) -> Styler:
@@ -93,7 +99,7 @@ class Services:
     def judge(self) -> VariantJudge | None:
         """Who throws variants out whose meaning changed; None where nobody does."""
         tools = self.tools
-        return open_judge(tools.judge, tools.votes, tools.concurrency, self._out) if tools.judge else None
+        return open_judge(tools.judge, tools.votes, tools.concurrency, self._caches) if tools.judge else None
 
     @cached_property
     def pool(self) -> AnswerPool:
@@ -101,6 +107,12 @@ class Services:
         from perturb.short_answers import AnswerPool
 
         return AnswerPool.load(self._pool_file) if self._pool_file else AnswerPool()
+
+    @property
+    def _caches(self) -> Caches:
+        from mmdyn.models import Caches
+
+        return Caches(self.tools.cache, self._out)
 
     def close(self) -> None:
         """Close what was opened, and the canvas."""
@@ -110,7 +122,7 @@ class Services:
                 tool.close()
 
 
-def open_rewriter(name: str, concurrency: int, out: Path | None = None) -> Rewriter:
+def open_rewriter(name: str, concurrency: int, caches: Caches | None = None) -> Rewriter:
     """`embedded` for the rules that come with the package, or any MODEL, which is asked `concurrency` times at once.
 
     Raises UserError: no such backend or option.
@@ -123,10 +135,10 @@ def open_rewriter(name: str, concurrency: int, out: Path | None = None) -> Rewri
     from mmdyn.models import SyncModelClient
     from perturb.rewrite.model_rewriter import ModelRewriter
 
-    return ModelRewriter(SyncModelClient(name, concurrency, varied=True, out=out))
+    return ModelRewriter(SyncModelClient(name, concurrency, varied=True, caches=caches))
 
 
-def open_judge(name: str, votes: int = 1, concurrency: int = 32, out: Path | None = None) -> VariantJudge:
+def open_judge(name: str, votes: int = 1, concurrency: int = 32, caches: Caches | None = None) -> VariantJudge:
     """`embedded`, `nli` with a model and options where they follow, or any MODEL, which is asked `concurrency` times at
     once.
 
@@ -150,7 +162,7 @@ def open_judge(name: str, votes: int = 1, concurrency: int = 32, out: Path | Non
     from mmdyn.models import SyncModelClient
     from perturb.judge.model_judge import ModelJudge
 
-    client = SyncModelClient(name, concurrency, varied=votes > 1, out=out)
+    client = SyncModelClient(name, concurrency, varied=votes > 1, caches=caches)
     try:
         return ModelJudge(client, votes)
     except BaseException:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from kprag.taxonomy import Node
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models import Embedder, Message, SyncModelClient, TextPart, ask_and_wait, open_model
+from mmdyn.models import Caches, Embedder, Message, SyncModelClient, TextPart, ask_and_wait, open_model
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Language
 
@@ -110,7 +110,7 @@ class ModelReranker(Reranker):
     """
 
     def __init__(self, model: str, out: Path | None = None) -> None:
-        self._client = SyncModelClient(model, out=out)
+        self._client = SyncModelClient(model, caches=Caches(out=out))
 
     def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:
         """The places that the model names, in its order."""

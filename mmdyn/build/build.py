@@ -32,7 +32,7 @@ from mmdyn.data import (
 )
 from mmdyn.errors import InputError, NotNow, UserError, no_such_path
 from mmdyn.keys import Json, canonical
-from mmdyn.models import Budget
+from mmdyn.models import Budget, CacheChoice, Caches
 from mmdyn.sample import Sample
 from mmdyn.work import Outcome, ProgressBar, RunFolder, SetStep, make_set, open_source
 
@@ -91,6 +91,7 @@ def build(
     limit: int | None = None,
     name: str | None = None,
     budget: Budget | None = None,
+    cache: CacheChoice | None = None,
     skip_bad: bool = False,
     quiet: bool = False,
 ) -> SampleSet:
@@ -111,6 +112,7 @@ def build(
         limit: The first so many samples; not for a step that sees the whole set, or makes one of files.
         name: The new set's name; that of the folder without one.
         budget: What may be asked of the model, and what was spent. Stopped where it allows no more.
+        cache: Where the model's replies are kept, as in `Caches`.
         skip_bad: Of files, list in rejected.jsonl what is no sample, and leave it out.
         quiet: No progress.
 
@@ -134,7 +136,7 @@ def build(
         raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
     if hasattr(kind, "refuse"):
         return _sieved(kind(settings), opened, out, name, made, quiet=quiet)
-    making = Making(step, kind, settings, model, seed, concurrency, budget)
+    making = Making(step, kind, settings, model, seed, concurrency, budget, cache)
     made |= {"seed": seed, "model": making.identity()}
     work = SetStep(step, made, concurrency if model else 0, partial(_prepare, making), dynamic=False)
     return make_set(work, opened, out, name=name, limit=limit, workers=workers, quiet=quiet)
@@ -161,6 +163,7 @@ class Making(Struct, frozen=True):
     seed: int
     concurrency: int
     budget: Budget | None = None
+    cache: CacheChoice | None = None
 
     def identity(self) -> Json:
         """What of the model and the prompts decides replies; None where none is asked. Raises UserError for settings
@@ -177,7 +180,7 @@ class Making(Struct, frozen=True):
         """Who is asked, and sees these pictures, for the set in a folder."""
         if not self.model:
             return None
-        client = NotingClient(self.model, self.concurrency, self.budget, out and out / WORK)
+        client = NotingClient(self.model, self.concurrency, self.budget, Caches(self.cache, out and out / WORK))
         return Asked(client, images, self.kind)
 
 

@@ -12,7 +12,17 @@ from msgspec import Struct
 
 from mmdyn.data import ImageFolder, Row, SampleSet
 from mmdyn.keys import Json, digest, sha256, stream
-from mmdyn.models import Budget, ImagePart, Message, SyncModelClient, TextPart, ask_and_wait, identity, prompts_digest
+from mmdyn.models import (
+    Budget,
+    Caches,
+    ImagePart,
+    Message,
+    SyncModelClient,
+    TextPart,
+    ask_and_wait,
+    identity,
+    prompts_digest,
+)
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import ImageRef, Language, Sample
 
@@ -49,8 +59,8 @@ class Draws:
 class NotingClient(SyncModelClient):
     """A model for threads that notes what it replies to each of them."""
 
-    def __init__(self, model: str, concurrency: int, budget: Budget | None, out: Path | None) -> None:
-        super().__init__(model, concurrency, budget=budget, out=out)
+    def __init__(self, model: str, concurrency: int, budget: Budget | None, caches: Caches) -> None:
+        super().__init__(model, concurrency, budget=budget, caches=caches)
         self._noted = threading.local()
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:

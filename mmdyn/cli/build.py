@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._command import Command, Groups, limits_options, options_of, take
+from mmdyn.cli._command import Command, Groups, asking_options, options_of, take
 from mmdyn.cli._estimate import dry_run_option, print_estimate
 from mmdyn.cli._shared import OutPath, limit_option, number_option
 from mmdyn.errors import printable
@@ -56,7 +56,8 @@ def _command(name: str, kind: Any) -> click.Command:
         settings, limits = take(arguments, kind.Settings), take(arguments, Limits)
         budget = limits.budget
         if arguments.pop("dry_run", False):
-            making = Making(name, kind, settings, arguments["model"], arguments["seed"], limits.concurrency, budget)
+            asked = limits.concurrency, budget, arguments["cache"]
+            making = Making(name, kind, settings, arguments["model"], arguments["seed"], *asked)
             print_estimate(partial(estimate_build, making, source, Path(out), arguments["limit"]))
             return
         try:
@@ -91,7 +92,7 @@ def _command(name: str, kind: Any) -> click.Command:
 
 
 def _groups(kind: Any) -> Groups:
-    asks = {"Asking": limits_options()} if getattr(kind, "asks", False) else {}
+    asks = {"Asking": asking_options()} if getattr(kind, "asks", False) else {}
     return {"Step": options_of(kind.Settings), **asks}
 
 

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from mmdyn.errors import ModelError, NotNow, UserError
@@ -145,7 +144,7 @@ class SyncModelClient:
         concurrency: Requests in flight at most.
         varied: It is to answer differently each time it is asked the same, as far as its options leave that open.
         budget: What may be asked, and what was spent.
-        out: The folder of what is made, for a cache of its own (`Caches`).
+        caches: Where replies are kept; without them those of vendors in the shared cache (`Caches`).
 
     Raises:
         UserError: There is no such backend or option, or a limit on cost cannot be kept.
@@ -158,9 +157,9 @@ class SyncModelClient:
         *,
         varied: bool = False,
         budget: Budget | None = None,
-        out: Path | None = None,
+        caches: Caches | None = None,
     ) -> None:
-        self._caches, budget = Caches(out=out), budget or Budget()
+        self._caches, budget = caches or Caches(), budget or Budget()
         opened = open_model(model, varied=varied)
         budget.check([opened])
         self._asker = Asker(opened, concurrency=concurrency, caches=self._caches, budget=budget)

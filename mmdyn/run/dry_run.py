@@ -424,7 +424,7 @@ class _Counting:
         assert making.budget
         self._who, self._row = opened_model(making.model, making.budget)[0], row
         self.label, model = self._who.label, self._who.model
-        folder = Caches(out=out / WORK).folder(model) if model is not None else None
+        folder = Caches(making.cache, out / WORK).folder(model) if model is not None else None
         stores = ExitStack()
         self._cache = stores.enter_context(Reader(folder)) if folder is not None and folder.is_dir() else None
         self.close = stores.close

@@ -275,7 +275,8 @@ def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     given: dict[str, Any] = {
         name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend", "take")
     }
-    given |= {"judge": job.spec.variant_judge, "workers": job.execution.workers, "limit": job.of(source.root).limits.n}
+    given |= {"judge": job.spec.variant_judge, "limit": job.of(source.root).limits.n}
+    given |= {name: getattr(job.execution, name) for name in ("workers", "cache")}
     if job.limits.concurrency != Limits().concurrency:  # a styler's own number is higher than that of requests
         given["concurrency"] = job.limits.concurrency
     return perturb(source, variants_folder(source, out), **given, quiet=job.execution.quiet)

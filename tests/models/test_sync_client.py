@@ -12,7 +12,7 @@ from asking import texts, user
 from serving import scripted, serve, wait_until
 
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models import SyncModelClient
+from mmdyn.models import Caches, SyncModelClient
 
 
 def test_threads_get_their_own_answers(tmp_path: Path) -> None:
@@ -60,7 +60,9 @@ def test_closing_breaks_off_what_is_asked() -> None:
 def test_answers_come_out_of_the_cache_unless_asked_anew(tmp_path: Path) -> None:
     with serve() as server:
         for options, asked in (("", 2), (",temperature=0", 3), (",temperature=1,seed=4", 4)):
-            client = SyncModelClient(f"openai:m,base_url={server.url}{options}", varied=True, out=tmp_path)
+            client = SyncModelClient(
+                f"openai:m,base_url={server.url}{options}", varied=True, caches=Caches(out=tmp_path)
+            )
             for messages in (texts(1)[0], texts(1)[0]):
                 client.ask(messages)
             client.ask(texts(1)[0], nonce=1)

@@ -19,7 +19,7 @@ from serving import bare_environment as bare_environment, script, scripted, serv
 from making import blank, choice, picture
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, sha256
-from mmdyn.models import TRIES, SyncModelClient
+from mmdyn.models import TRIES, Caches, SyncModelClient
 from mmdyn.sample import Verdict
 from perturb import Picture, open_judge
 from perturb.codec import decode
@@ -265,7 +265,7 @@ def test_requests_go_out_through_the_asker_and_are_paid_once(tmp_path: Path) -> 
     with serve(reply=str(file), faults="503=0.2", seed=1) as server:
         name = f"openai:judge,base_url={server.url},max_tries=20"
         for _ in range(2):
-            judge = open_judge(name, votes=3, concurrency=4, out=tmp_path)
+            judge = open_judge(name, votes=3, concurrency=4, caches=Caches(out=tmp_path))
             try:
                 words = judge.judge(REWORDED)
                 pictures = judge.judge(

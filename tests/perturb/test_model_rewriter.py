@@ -16,7 +16,7 @@ from serving import bare_environment as bare_environment, script, scripted, serv
 from making import blank, choice
 from mmdyn.errors import ModelError
 from mmdyn.keys import stream
-from mmdyn.models import SyncModelClient
+from mmdyn.models import Caches, SyncModelClient
 from mmdyn.sample import Sample
 from perturb import NotApplicable, Services
 from perturb.rewrite._rewriter import Standalone
@@ -164,7 +164,9 @@ def test_a_paraphrase_is_asked_in_one_of_three_manners(rewriter: Ask) -> None:
 
 def test_the_same_draw_is_asked_once_and_another_anew(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, '{"question": "x"}'))) as server:
-        rewriter = ModelRewriter(SyncModelClient(f"openai:m,base_url={server.url}", varied=True, out=tmp_path))
+        rewriter = ModelRewriter(
+            SyncModelClient(f"openai:m,base_url={server.url}", varied=True, caches=Caches(out=tmp_path))
+        )
         assert [substitute(rewriter, number=number) for number in (0, 0, 0)] == ["x"] * 3
         assert server.stats.total == 1
         substitute(rewriter, number=1)
