@@ -378,7 +378,7 @@ YAML_VALUES = (
 
 def a_config(draw: random.Random, folder: Path) -> Case:
     lines, file = CONFIG.splitlines(), folder / "c.yaml"
-    from mmdyn.run.config import SECTIONS
+    from mmdyn.run import SECTIONS
 
     for _ in range(draw.choice((1, 1, 2, 3))):
         at, way = draw.randrange(len(lines)), draw.randrange(9)

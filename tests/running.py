@@ -12,7 +12,8 @@ from making import blank, choice, image_ref, multi, open_ended, picture, true_fa
 from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.record import Record
-from mmdyn.run import SECTIONS, Execution, RunEstimate, estimate, evaluate
+from mmdyn.run import SECTIONS, Execution, RunEstimate, RunRequest, estimate, evaluate
+from mmdyn.run.sets import several
 from mmdyn.sample import Sample
 from mmdyn.work import RunFolder
 
@@ -68,4 +69,4 @@ def evaluated(given: Any, model: Any, out: Path, **settings: Any) -> RunFolder:
 
 def estimated(given: Any, model: Any, out: Path, **settings: Any) -> RunEstimate:
     """`estimate` with its settings by their names alone."""
-    return estimate(given, model, out, **grouped(**settings))
+    return estimate(RunRequest(several(given), several(model), out, **grouped(**settings)))

@@ -32,10 +32,11 @@ def command(dry_run: bool, **arguments: Any) -> None:
     models: backend:name, such as openai:gpt-4o or baseline:lexical; give it several times for several models.
     out: The run's folder; the same command again goes on in it.
     """
-    from mmdyn.run import SECTIONS, estimate, evaluate
+    from mmdyn.run import SECTIONS, RunRequest, estimate, run_request
 
     groups: dict[str, Any] = {name: take(arguments, section) for name, section in SECTIONS.items()}
+    request = RunRequest(**arguments, **groups)
     if dry_run:
-        print_estimate(lambda: estimate(**arguments, **groups))
+        print_estimate(lambda: estimate(request))
     else:
-        finish(evaluate(**arguments, **groups))
+        finish(run_request(request))

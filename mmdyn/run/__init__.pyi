@@ -1,6 +1,5 @@
 from .conditions import ConditionSpec as ConditionSpec, ExamplesConfig as ExamplesConfig
 from .config import (
-    SECTIONS as SECTIONS,
     Config as Config,
     Source as Source,
     estimate_config as estimate_config,
@@ -14,7 +13,7 @@ from .dry_run import (
     estimate as estimate,
     estimate_build as estimate_build,
 )
-from .evaluate import SetRequest as SetRequest, evaluate as evaluate
+from .evaluate import evaluate as evaluate, run_request as run_request
 from .execution import Execution as Execution, Limits as Limits, SlurmConfig as SlurmConfig
 from .flow import drain as drain, waiting_for as waiting_for
 from .power import Choice as Choice, Plan as Plan, plan_run as plan_run
@@ -28,6 +27,7 @@ from .recorded import (
     records as records,
 )
 from .render import SentPrompt as SentPrompt, sent_prompt as sent_prompt
+from .request import SECTIONS as SECTIONS, RunRequest as RunRequest, SetRequest as SetRequest
 from .runs import RunSummary as RunSummary, Scored as Scored, look as look, merge_runs as merge_runs
 from .score import (
     Beside as Beside,

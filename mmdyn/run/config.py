@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import fields
 
 from mmdyn import plugins
 from mmdyn.data import NAMED_SETS, Given, SampleSet, convert, is_set, load, read_yaml, read_yaml_text
@@ -25,11 +24,11 @@ from mmdyn.models import ALLOW, PARTS, is_this_machine, open_budget, open_model,
 from mmdyn.plugins import resolve
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import RunEstimate, estimate
-from mmdyn.run.evaluate import Requested, SetRequest, checked, evaluate, plain_sets
-from mmdyn.run.execution import Execution, Limits
+from mmdyn.run.evaluate import run_request
+from mmdyn.run.execution import Limits
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors._executor import Job
-from mmdyn.run.settings import KnowledgeConfig, ScoringConfig, needed_judges
+from mmdyn.run.request import SECTIONS, Requested, RunRequest, Sections, SetRequest
+from mmdyn.run.settings import ScoringConfig, needed_judges
 from mmdyn.sample import from_dict
 from mmdyn.scoring import Scorer
 from mmdyn.tables import check_breakdown
@@ -103,24 +102,21 @@ OWN = {"conditions": ("styles", "shots", "prompt"), "scoring": ScoringConfig.__s
 """What of a run's sections a set may have of its own."""
 
 
-class Config(Struct, frozen=True, forbid_unknown_fields=True):
-    """The arguments of `evaluate`; paths are relative to the folder in which the command is typed. `by`: fields, for
+class Config(Sections, frozen=True, forbid_unknown_fields=True):
+    """A RunRequest as it is written; paths are relative to the folder in which the command is typed. `by`: fields, for
     the report."""
 
     sets: tuple[str | Source, ...]
     models: tuple[str, ...]
     out: str
-    conditions: ConditionSpec = ConditionSpec()
-    scoring: ScoringConfig = ScoringConfig()
-    knowledge: KnowledgeConfig = KnowledgeConfig()
-    limits: Limits = Limits()
-    execution: Execution = Execution()
     by: tuple[str, ...] = ()
 
-
-SECTIONS: dict[str, type[Struct]] = {
-    field.name: field.type for field in fields(Config) if hasattr(field.type, "__struct_fields__")
-}
+    def request(self, sets: Sequence[Requested]) -> RunRequest:
+        """What is asked for, of sets that lie where they are read."""
+        return RunRequest(
+            tuple(sets), self.models, Path(self.out), conditions=self.conditions, scoring=self.scoring,
+            knowledge=self.knowledge, limits=self.limits, execution=self.execution,
+        )  # fmt: skip
 
 
 def read_config(
@@ -151,7 +147,7 @@ def read_config(
     for number, given in enumerate(config.sets):
         if isinstance(given, Source):
             try:
-                _request(config, given, given.path).job(_job(config)).scoring.check()
+                (_request(config, given, given.path).scoring or config.scoring).check()
             except ValueError as error:
                 raise InputError(file, None, f"sets.{number}: {error}") from None
     setup = getattr(config.execution.cluster, "setup", "")
@@ -163,13 +159,13 @@ def read_config(
 def run_config(config: Config) -> RunFolder:
     """Carry out a config, whose settings are checked before a set is imported. Raises what `evaluate` raises."""
     _check(config)
-    return evaluate(_place_sets(config, Path(config.out)), config.models, config.out, **_groups(config))
+    return run_request(config.request(_place_sets(config, Path(config.out))))
 
 
 def estimate_config(config: Config) -> RunEstimate:
     """Count what a config would ask; its sets are imported for that, and thrown away. Raises UserError."""
     with TemporaryDirectory(prefix="mmdyn-") as scratch:
-        return estimate(_place_sets(config, Path(scratch)), config.models, config.out, **_groups(config))
+        return estimate(config.request(_place_sets(config, Path(scratch))))
 
 
 def _check(config: Config) -> None:
@@ -180,19 +176,11 @@ def _check(config: Config) -> None:
     open_executor(config.execution)
     open_budget(config.limits.prices, config.limits.max_cost, config.limits.max_requests)
     paths = [getattr(given, "path", "") or given for given in config.sets]
-    job, own = checked(_job(config), [_requested(config, *pair) for pair in zip(config.sets, paths, strict=True)])
+    job, own = config.request([_requested(config, *pair) for pair in zip(config.sets, paths, strict=True)]).jobs()
     for text in (*config.models, *(judge for one in own for judge in (one or job).scoring.judges)):
         open_model(text)
     for one in own:
         Scorer((one or job).scoring.policy)
-
-
-def _groups(config: Config) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in SECTIONS}
-
-
-def _job(config: Config) -> Job:
-    return Job(Path(config.out), config.models, *_groups(config).values())
 
 
 def _requested(config: Config, given: str | Source, placed: Any) -> Requested:
@@ -257,7 +245,8 @@ def _place_sets(config: Config, out: Path) -> list[Requested]:
     placed = [_requested(config, given, _place(given, out)) for given in config.sets]
     if config.by:
         check_breakdown(
-            config.by, {name for one in plain_sets(placed) for sample in load(one) for name in sample.fields}
+            config.by,
+            {name for one in config.request(placed).plain_sets for sample in load(one) for name in sample.fields},
         )
     return placed
 

@@ -39,23 +39,13 @@ from mmdyn.models import (
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Usage
 from mmdyn.run.ask_all import expands, opening, record_key
-from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.evaluate import (
-    Requested,
-    check_labels,
-    check_weighing,
-    checked,
-    own_jobs,
-    plain_sets,
-    vary,
-    with_conditions,
-)
-from mmdyn.run.execution import Execution, Limits
+from mmdyn.run.evaluate import check_labels, check_weighing, vary, with_conditions
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_providers, open_renderers, planned
 from mmdyn.run.plan import ANSWER_TOKENS, REASONING_TOKENS, Ask, Skip, reasons
-from mmdyn.run.sets import GivenModel, open_sets, several, variants_folder
-from mmdyn.run.settings import KnowledgeConfig, ScoringConfig, open_cascade
+from mmdyn.run.request import RunRequest, own_jobs
+from mmdyn.run.sets import GivenModel, open_sets, variants_folder
+from mmdyn.run.settings import ScoringConfig, open_cascade
 from mmdyn.sample import from_json
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens
@@ -165,18 +155,8 @@ class _Asked(Struct, frozen=True):
     model: Model | None = None
 
 
-def estimate(
-    sets: Requested | Sequence[Requested],
-    models: GivenModel | Sequence[GivenModel],
-    out: str | Path,
-    *,
-    conditions: ConditionSpec = ConditionSpec(),
-    scoring: ScoringConfig = ScoringConfig(),
-    knowledge: KnowledgeConfig = KnowledgeConfig(),
-    limits: Limits = Limits(),
-    execution: Execution = Execution(),
-) -> RunEstimate:
-    """Count what `evaluate` would ask with these arguments. A model whose key is not set is counted all the same.
+def estimate(request: RunRequest) -> RunEstimate:
+    """Count what `evaluate` would ask for this. A model whose key is not set is counted all the same.
 
     Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese),
         one for PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by
@@ -185,9 +165,10 @@ def estimate(
         each part or item. Variants that no model makes are made for the counting, and thrown away. Raises UserError as
         `evaluate` does.
     """
-    requests, execution = several(sets), replace(execution, quiet=True)
-    open_executor(execution)
-    job, own = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), requests)
+    request = replace(request, execution=replace(request.execution, quiet=True))
+    conditions, knowledge, limits = request.conditions, request.knowledge, request.limits
+    open_executor(request.execution)
+    job, own = request.jobs()
     budget, every = limits.budget, [one or job for one in own]
     asked, notes = _open_models(job.models, budget)
     if conditions.variant_judge:
@@ -207,7 +188,7 @@ def estimate(
         )
     rows, skipped = dict[tuple[str, str, str], EstimateRow](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
-        opened = open_sets(plain_sets(requests), Path(scratch), skip_bad=limits.skip_bad)
+        opened = open_sets(request.plain_sets, Path(scratch), skip_bad=limits.skip_bad)
         job = replace(job, own=own_jobs(job, own, opened))
         if conditions.makes_variants:
             opened += [_variants(job, one, Path(scratch)) for one in opened]

@@ -13,30 +13,28 @@ from importlib.metadata import version
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from mmdyn.context import NONE, Context
-from mmdyn.data import Given, SampleSet, is_set, unsure_form
-from mmdyn.errors import UserError, command_line, no_such_path, unreadable
+from mmdyn.data import Given, SampleSet, unsure_form
+from mmdyn.errors import UserError, command_line
 from mmdyn.keys import Json, canonical
-from mmdyn.models import NO_WEIGHING, Budget, Model, in_batches, installed, open_model, read_listings
+from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model, read_listings
 from mmdyn.prompts import Template, templates_digest
-from mmdyn.record import Condition
-from mmdyn.run.conditions import ConditionSpec, Names, Numbers
-from mmdyn.run.context_providers import ContextProviders, check_examples
+from mmdyn.run.conditions import ConditionSpec
+from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job, open_providers
 from mmdyn.run.grader import begun, settle
 from mmdyn.run.plan import check_hints, check_sets, count
 from mmdyn.run.render import LIKELIHOOD, own_instructions
+from mmdyn.run.request import Requested, RunRequest, own_jobs
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
 from mmdyn.run.settings import KnowledgeConfig, ScoringConfig, open_cascades
 from mmdyn.scoring import Cascade
-from mmdyn.shots import Shots
 from mmdyn.work import (
     FAILURE,
     LOG,
@@ -52,7 +50,7 @@ from mmdyn.work import (
     spelt,
     write_config,
 )
-from perturb import parse_chains, perturb
+from perturb import perturb
 
 
 def read_served(models: Iterable[Model], judges: Iterable[Model]) -> Served:
@@ -87,52 +85,6 @@ def still_served(folder: Path, before: Served, now: Served, *, changed_model: bo
         if not entries or entries[-1] != entry:
             known[name] = (*entries, entry)
     return known
-
-
-class SetRequest(Struct, frozen=True):
-    """A set with what is asked and scored otherwise than the run says; its variants are asked and scored as it is.
-
-    styles, shots, prompt: as in ConditionSpec. scoring: in place of the run's. n: as in Limits. None is the run's.
-    """
-
-    set: Given
-    styles: Names | None = None
-    shots: Numbers | None = None
-    prompt: str | None = None
-    scoring: ScoringConfig | None = None
-    n: int | None = None
-
-    def job(self, job: Job) -> Job:
-        """The job of this set."""
-        spec = {name: value for name in ("styles", "shots", "prompt") if (value := getattr(self, name)) is not None}
-        n = job.limits.n if self.n is None else self.n
-        return replace(
-            job, spec=replace(job.spec, **spec), scoring=self.scoring or job.scoring, limits=replace(job.limits, n=n)
-        )
-
-
-Requested: TypeAlias = Given | SetRequest
-
-
-def plain_sets(requests: Sequence[Requested]) -> list[Given]:
-    """The sets themselves."""
-    return [one.set if isinstance(one, SetRequest) else one for one in requests]
-
-
-def jobs_of(job: Job, requests: Sequence[Requested]) -> list[Job | None]:
-    """The job of each set that is asked or scored otherwise than the run says; None for another set."""
-    jobs = (one.job(job) if isinstance(one, SetRequest) else None for one in requests)
-    return [None if one == job else one for one in jobs]
-
-
-def own_jobs(job: Job, jobs: Sequence[Job | None], opened: Sequence[SampleSet]) -> dict[str, Job]:
-    """The jobs by the names of standard sets; none where the run's is that of all. Raises UserError where a set and its
-    variants have different ones."""
-    own = dict[str, Job]()
-    for one, mine in zip(opened, jobs, strict=True):
-        if mine and own.setdefault(one.root, mine) != mine:
-            raise UserError(f"{one.root} and its variants are asked and scored alike: say how at one of them alone")
-    return {one.root: own.get(one.root, job) for one in opened} if own else {}
 
 
 FREE = (
@@ -174,11 +126,20 @@ def evaluate(
 
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
-    given, executor = several(sets), open_executor(execution)
-    job = Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution)
-    job, jobs = checked(job, given)
-    budget = limits.budget.share(executor.ranks.number, executor.ranks.size)
-    return _carry_out(job, jobs, plain_sets(given), executor, budget)
+    return run_request(
+        RunRequest(
+            several(sets), several(models), Path(out), conditions=conditions, scoring=scoring, knowledge=knowledge,
+            limits=limits, execution=execution,
+        )
+    )  # fmt: skip
+
+
+def run_request(request: RunRequest) -> RunFolder:
+    """Carry out what is asked for. Raises as `evaluate` does."""
+    executor = open_executor(request.execution)
+    job, jobs = request.jobs()
+    budget = request.limits.budget.share(executor.ranks.number, executor.ranks.size)
+    return _carry_out(job, jobs, request.plain_sets, executor, budget)
 
 
 def _carry_out(
@@ -237,37 +198,6 @@ def _carry_out(
             if (cascade := engine.cascade(root)).judges:
                 settle(RunFolder(job.out), store, cascade, root, else_rules=job.of(root).scoring.else_rules)
     return RunFolder(job.out)
-
-
-def checked(job: Job, sets: Sequence[Requested]) -> tuple[Job, list[Job | None]]:
-    """The job with its prompt read, and those that sets have of their own. Raises UserError for what can be told before
-    anything is written."""
-    plain, job = plain_sets(sets), _checked(job, plain_sets(sets))
-    return job, [one and _checked(replace(one, prompt=""), plain) for one in jobs_of(job, sets)]
-
-
-def _checked(job: Job, sets: Sequence[object]) -> Job:
-    spec, limits = job.spec, job.limits
-    numbers = {"--epochs": spec.epochs, "--limit": limits.n, "--concurrency": limits.concurrency}
-    for option, number in numbers.items():
-        if number is not None and number < 1:
-            raise UserError(f"{option} is {number}: give 1 or more")
-    if not sets or not spec.styles:
-        raise UserError("name at least one set and one style")
-    for given in sets:
-        if isinstance(given, str | Path) and not Path(given).exists():
-            raise no_such_path(given)
-    if is_set(job.out):
-        raise UserError(f"{job.out} is a set: choose another folder for the run")
-    if spec.ops:
-        parse_chains(spec.ops)
-    conditions, limited = spec.conditions(), limits.max_cost is not None or limits.max_requests is not None
-    job.knowledge.check(conditions, limited=limited)
-    check_examples(spec.examples, conditions)
-    job.scoring.check()
-    if job.execution.batch:
-        job = replace(job, models=[in_batches(given) for given in job.models])
-    return replace(job, prompt=_read_prompt(spec, conditions))
 
 
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
@@ -432,29 +362,3 @@ def _unordered(config: RunConfig, name: str) -> object:
     """What run.json says, whatever the order of its sets, models and conditions (a merged run has its own)."""
     value = getattr(config, name)
     return sorted(map(canonical, value)) if isinstance(value, tuple) else value
-
-
-def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:
-    """The text of the user's own template, empty where there is none. Raises UserError where it cannot be read or does
-    not fit."""
-    if not spec.prompt:
-        return ""
-    file = Path(spec.prompt)
-    if spec.styles != ("direct",):
-        raise UserError("--prompt is a style of its own: leave --style out")
-    try:
-        custom = Template.parse(file.read_text(encoding="utf-8"), str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(file, error, "give a UTF-8 text file") from None
-    beside = [one.context for one in conditions if Context.parse(one.context).family != NONE]
-    ways = [replace(found, elaborate="none") for found in map(Context.parse, beside) if found.elaborate != "two-turn"]
-    if any(ways.count(one) > 1 for one in ways if one.source):
-        raise UserError(f"{file} says itself whether to elaborate: ask a context with :inline or without it, not both")
-    if "{knowledge}" not in custom.text and beside:
-        raise UserError(
-            f"{file} does not contain {{knowledge}}, which {beside[0]} needs: put it where the knowledge should stand"
-        )
-    based = [one.shot_name for one in conditions if Shots.parse(one.shot_name).base]
-    if based and "{examples}" not in custom.text:
-        raise UserError(f"{file} does not contain {{examples}}, which {based[0]} needs: put it where they should stand")
-    return custom.text

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from mmdyn.models import read_settings
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import estimate
 from mmdyn.run.execution import Execution, Limits
+from mmdyn.run.request import RunRequest
 from mmdyn.run.sets import GivenModel, open_sets, several
 from mmdyn.stats import detectable, needed
 from mmdyn.tables import Pilot, Priors, read_pilot
@@ -101,8 +101,14 @@ def plan_run(
         opened = {one.name: one for one in open_sets(several(sets), Path(scratch)) if not one.manifest.parent}
         if not opened:
             raise UserError("only variants are given: name the set that they were made of")
-        counted: Any = {"limits": Limits(n=PRICED, prices=limits.prices), "execution": Execution(cache="none")}
-        for row in estimate(list(opened.values()), models, Path(scratch) / "run", **counted).rows:
+        request = RunRequest(
+            (*opened.values(),),
+            several(models),
+            Path(scratch) / "run",
+            limits=Limits(n=PRICED, prices=limits.prices),
+            execution=Execution(cache="none"),
+        )
+        for row in estimate(request).rows:
             # A question without a group is one by itself.
             named = ((one.id,) if one.group is None else one.group for one in opened[row.set])
             groups = list(Counter(named).values())

@@ -16,7 +16,7 @@ import mmdyn
 from making import open_ended, write_set
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.record import Score
-from mmdyn.run import Limits, ScoringConfig, estimate, evaluate
+from mmdyn.run import Limits, RunRequest, ScoringConfig, estimate, evaluate
 from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
@@ -215,13 +215,13 @@ def test_mmdyn_evaluate_and_score_take_judges_and_a_config_names_them(tmp_path: 
 
 
 def test_a_dry_run_says_how_often_judges_may_be_asked_and_asks_nobody(tmp_path: Path) -> None:
-    given = questions(tmp_path), model(tmp_path), tmp_path / "run"
+    given = (questions(tmp_path),), (model(tmp_path),), tmp_path / "run"
     judges = ("openai:gpt-x,header.X-Key=secret", "openai:gpt-y,label=strong")
-    found = estimate(*given, scoring=ScoringConfig(judges=judges, rubric="auto,votes=3"))
+    found = estimate(RunRequest(*given, scoring=ScoringConfig(judges=judges, rubric="auto,votes=3")))
     assert [(row.model, row.to_ask) for row in found.judges] == [("judge openai:gpt-x", 15), ("judge strong", 15)]
     assert found.tries == 3 and not found.notes
     with pytest.raises(UserError, match="go with --judge: name one"):
-        estimate(*given, scoring=ScoringConfig(rubric="match"))
+        estimate(RunRequest(*given, scoring=ScoringConfig(rubric="match")))
 
 
 def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
