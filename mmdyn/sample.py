@@ -63,7 +63,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What became of a variant. `kept` and `unjudged` are in the set, the five others in dropped.jsonl.
+    """The outcome of a variant. `kept` and `unjudged` are in the set, the five others in dropped.jsonl.
 
     `rejected`: rules are certain, or a model says so; `doubtful`: rules doubt it, and no model was there to be asked.
     `legibility`: of the lines of print in the parent's pictures, the share that is read alike in the variant's, where

@@ -14,8 +14,8 @@ from .audit.pairs import (
     pairs as pairs,
     replay as replay,
     scaffolding_share as scaffolding_share,
+    services_for as services_for,
     summarize as summarize,
-    workbench_for as workbench_for,
 )
 from .audit.side_by_side import (
     Beside as Beside,

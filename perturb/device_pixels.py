@@ -156,7 +156,7 @@ def _inverted(row: Any, _: Sequence[PictureJob]) -> Any:
 
 
 def _mirrored(row: Any, _: Sequence[PictureJob]) -> Any:
-    """In 8 bits: sums that leave them come back, because the result is within 0 to 255 (see `image.invert`)."""
+    """uint8 wraps around here; the result still lies in 0..255 (see `image.invert`)."""
     import torch
 
     highest, lowest = (reduce(most, row.unbind(1)) for most in (torch.maximum, torch.minimum))

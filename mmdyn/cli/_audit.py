@@ -31,7 +31,7 @@ def show_variants(
     Without the parent set variants are printed alone, unless something was asked for that needs it.
     """
     from mmdyn.data import describe_sample
-    from perturb import find_parent, pairs, workbench_for
+    from perturb import find_parent, pairs, services_for
 
     try:
         source = find_parent(dynamic, parent)
@@ -47,7 +47,7 @@ def show_variants(
     found = list(wanted if id else islice(wanted, number))
     if not found:
         raise no_sample(dynamic, id)
-    with closing(workbench_for(dynamic, style_backend)) as services:
+    with closing(services_for(dynamic, style_backend)) as services:
         differing = [pair for pair in found if _show(pair, source, dynamic, pictures, services if again else None)]
     if differing:
         click.get_current_context().exit(1)

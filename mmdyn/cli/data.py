@@ -380,7 +380,7 @@ def _tell_columns(found: Mapping[str, str]) -> None:
 
 
 def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
-    """What became of a conversion; what a file of another format cannot carry."""
+    """Print the counts of a conversion, and what a file of another format cannot carry."""
     from mmdyn.data import DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE
 
     is_file = out.is_file()

@@ -62,7 +62,7 @@ def stage_counts(made: SampleSet) -> tuple[StageCount, ...]:
 
 
 def stages(made: SampleSet) -> list[Stage]:
-    """What became of the samples of a set, step by step from the first. Raises InputError."""
+    """How many samples each step of a set took in and kept, from the first step on. Raises InputError."""
     dropped, found = made.dropped(), []
     for stage in stage_counts(made):
         left = {"rejected": Counter({NO_SAMPLE: stage.rejected})} if stage.rejected else {}

@@ -73,8 +73,8 @@ others."""
 
 @dataclass
 class AskTally:
-    """What became of asks, over all models: no reply (of these so many for what may pass), asked again, answered out of
-    the cache; and what was told of servers."""
+    """Counts of requests by outcome, over all models: failed (of these `may_pass` for a reason that may
+    be gone later), sent again, answered by the cache; and the warnings about servers that were printed."""
 
     failed: int = 0
     may_pass: int = 0

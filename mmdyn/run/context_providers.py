@@ -261,10 +261,12 @@ class ContextProvider:
 class ContextProviders:
     """What lies beside the samples of several sets under some conditions.
 
-    by_set (attribute): a shelf for each set; none where no condition has a context or examples. settings (attribute):
-        what run.json keeps of how they are filled. examples (attribute): what stands before the questions. Given the
-        settings of another process, which has looked everything up, nothing is looked up here. Raises UserError,
-        MissingExtra, ModelError.
+    by_set (attribute): a provider for each set; none where no condition has a context or examples.
+    settings (attribute): what run.json keeps of how they are filled.
+    examples (attribute): what stands before the questions.
+
+    Given the settings of another process, which has looked everything up, nothing is looked up here. Raises UserError,
+    MissingExtra, ModelError.
     """
 
     def __init__(

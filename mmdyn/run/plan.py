@@ -33,7 +33,7 @@ from mmdyn.text import estimate_tokens
 class Ask(Struct, frozen=True):
     """One question to put: a sample of the `place`-th set, under a condition, in an epoch (from 0).
 
-    laid: what lies beside it; None where the condition's context is none. examples: what stands before it.
+    built: its context; None where the condition has none. examples: answered questions that are shown before it.
     """
 
     place: int
@@ -116,7 +116,7 @@ def asks_of(
         if condition.variant != variant:
             continue
         if condition.context != NONE and condition.context not in beside:
-            assert provider is not None, "a context needs a shelf"
+            assert provider is not None, "a context needs a provider"
             beside[condition.context] = provider.build(sample, condition.context)
         if condition.shots and condition.shots not in shown and provider and provider.examples:
             shown[condition.shots] = provider.examples.choose(sample, condition.shots)

@@ -147,7 +147,7 @@ READERS: dict[str, Callable[[Path], Iterator[Cells]]] = {".xlsx": _from_xlsx, ".
 STYLE = "vlmevalkit"
 """The style of the records: VLMEvalKit asked with prompts of its own."""
 
-SAYINGS = {
+WORDS = {
     "answered": "answered",
     "empty": "without a prediction",
     "failed": "with VLMEvalKit's failure string in the answer's place",
@@ -165,14 +165,14 @@ SAYINGS = {
 
 
 class PredictionTally(Struct, frozen=True):
-    """What became of a file's rows; `counts` by the names in SAYINGS."""
+    """How many rows of a file were taken and how many were not; `counts` by the names in WORDS."""
 
     file: Path
     set: str
     counts: Counter[str]
 
     def __str__(self) -> str:
-        told = [f"{self.counts[name]} {saying}" for name, saying in SAYINGS.items() if self.counts[name]]
+        told = [f"{self.counts[name]} {saying}" for name, saying in WORDS.items() if self.counts[name]]
         return f"{self.file}, {self.set}: {'; '.join(told) or 'no rows'}"
 
 

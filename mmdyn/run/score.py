@@ -243,9 +243,9 @@ class Change(Struct, frozen=True):
 
 
 class Rescored(Struct, frozen=True):
-    """What became of a run's answers: `changes` in the records' order, and the judges' `counts`. `notes`: which golden
-    answers are others than were asked with. `waiting`: why the scores of before are still in force. `saved`: verdicts
-    that were not needed or known before."""
+    """The new scores of a run's answers: `changes` in the records' order, and the judges' `counts`. `notes`: which
+    golden answers are others than were asked with. `waiting`: why the scores of before are still in force.
+    `saved`: verdicts that were not needed or known before."""
 
     changes: list[Change]
     notes: list[str]

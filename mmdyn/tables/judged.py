@@ -269,8 +269,8 @@ def by_rules_alone(dynamic: SampleSet) -> bool:
 
 
 def judge_rows(block: Block, part: MeaningJudges) -> Iterator[Numbered]:
-    """What became of the variants of each dynamic set, and how well its judge rejects changed questions on each file of
-    labelled pairs. Sets are looked for in their folders, calibrations in this user's cache.
+    """The outcomes of the variants of each dynamic set, and how well its judge rejects changed questions on each file
+    of labelled pairs. Sets are looked for in their folders, calibrations in this user's cache.
 
     redrawn: attempts that the judge refused and another one followed. Calibrations are never pooled, as a pair may
     stand in several files; n counts the pairs of a share, and on `failed` ones the judge gave no verdict.

@@ -149,7 +149,7 @@ WAYS = {
     "gained": f"x.value < {EVEN} AND y.value > {EVEN}",
     "stuck": f"x.value < {EVEN} AND y.value < {EVEN}",
 }
-"""What became of a question, by its mean under the standard condition (x) and under the variant's (y): one of these."""
+"""How a question changed, by its mean under the standard condition (x) and under the variant's (y): one of these."""
 
 
 def _over_chains(name: str) -> str:

@@ -51,7 +51,7 @@ _SETTINGS, _OUTCOMES = "settings", "outcomes"
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """What became of a sample, or of one attempt at it: a new sample, or a dropped one with the reason.
+    """The outcome of a sample, or of one attempt at it: a new sample, or a dropped one with the reason.
 
     `may_pass`: the reason may be gone in another run, such as a model that did not answer. `replies`: what a model said
     while all the outcomes of a sample were made.

@@ -21,7 +21,7 @@ from mmdyn.sheets import Seen, digest_shown, is_mark, label_of
 from mmdyn.stats import Share, kappa_interval, weighted_kappa
 from mmdyn.tables import Calibration
 from mmdyn.work import interrupts_deferred, wait_for
-from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_for
+from perturb.audit.pairs import find_parent, pairs, services_for, shown_to_judge
 from perturb.codec import decode
 from perturb.judge._judge import UNKNOWN, Case, Look, VariantJudge, case_of
 
@@ -144,7 +144,7 @@ def _of_sheet(
     dynamic = SampleSet(folder)
     parent = find_parent(dynamic, sources.parent or (marked_parent if is_set(Path(marked_parent)) else None))
     left = dict(labels)
-    with closing(workbench_for(dynamic, sources.style)) as services:
+    with closing(services_for(dynamic, sources.style)) as services:
         for pair in pairs(dynamic, parent):
             mark, keep = left.pop((pair.after.id, pair.trail.attempt), (None, False))
             if mark is None:

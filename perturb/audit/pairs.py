@@ -164,7 +164,7 @@ def pairs(dynamic: SampleSet, parent: SampleSet) -> Iterator[VariantPair]:
     yield from _joined((drop.sample for drop in dropped if drop.sample), parent)
 
 
-def workbench_for(dynamic: SampleSet, style: str = "") -> Services:
+def services_for(dynamic: SampleSet, style: str = "") -> Services:
     """What a replay of a set needs: the styler that is named, else the one that its manifest names. It wants
     closing."""
     styler = dynamic.manifest.made.get("styler")

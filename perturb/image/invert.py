@@ -51,7 +51,7 @@ class Invert(Operator):
         return 255 - pixels if isinstance(pixels, np.ndarray) else self.services.canvas.invert(pixels)
 
     def _mirror(self, pixels: Pixels) -> Pixels:
-        """In 8 bits: sums that leave them come back, because the result is within 0 to 255."""
+        """uint8 wraps around here; the result still lies in 0..255."""
         if not isinstance(pixels, np.ndarray):
             return self.services.canvas.mirror(pixels)
         if pixels.ndim == 2:

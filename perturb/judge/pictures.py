@@ -55,7 +55,7 @@ class Edges(Struct, frozen=True, eq=False):
 
 
 class KeptEdges(Struct, frozen=True):
-    """What became of clear edges: the share that is still there, and the same for the worst block, with its middle (x,
+    """How many clear edges survived: their share, and the same for the worst block, with its middle (x,
     y).
 
     `near`: how many pixels off an edge may lie to count as still there.

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Step
-from perturb import Case, Picture, VariantPair, find_parent, pairs, perturb, replay, workbench_for
+from perturb import Case, Picture, VariantPair, find_parent, pairs, perturb, replay, services_for
 from perturb.audit.pairs import Replayed, levels_apart, redo, shown_to_judge
 from perturb.codec import decode, encode, pictures_in
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_replayed(made: tuple[SampleSet, SampleSet]) -> None:
 
 
 def shown(made: tuple[SampleSet, SampleSet], pair: VariantPair) -> Case:
-    with closing(workbench_for(made[1])) as services:
+    with closing(services_for(made[1])) as services:
         return shown_to_judge(pair, *made, services)
 
 
@@ -153,13 +153,13 @@ def test_pictures_are_paired_as_the_words_moved_them(made: tuple[SampleSet, Samp
 
 
 def test_the_manifest_says_who_paints(made: tuple[SampleSet, SampleSet], tmp_path: Path) -> None:
-    assert workbench_for(made[1]).tools.style == "embedded"
-    assert workbench_for(made[1], "flux:/weights").tools.style == "flux:/weights"
+    assert services_for(made[1]).tools.style == "embedded"
+    assert services_for(made[1], "flux:/weights").tools.style == "flux:/weights"
     folder = shutil.copytree(made[1].folder, tmp_path / "copy")
     manifest = json.loads((folder / "set.json").read_text("utf-8"))
     manifest["made"]["styler"]["styler"] = "klein"
     (folder / "set.json").write_text(json.dumps(manifest), "utf-8")
-    assert workbench_for(SampleSet(folder)).tools.style == "klein"
+    assert services_for(SampleSet(folder)).tools.style == "klein"
 
 
 def test_the_parent_set_is_found_beside_or_named(made: tuple[SampleSet, SampleSet], tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class BatchApi(ABC):
 
     @abstractmethod
     async def outcomes(self, standing: Standing) -> dict[str, Outcome]:
-        """What became of the requests of a batch that has ended, by custom id. TransientError: to be asked again."""
+        """The outcomes of the requests of a batch that has ended, by custom id. TransientError: to be asked again."""
 
     @abstractmethod
     def is_it(self, batch: dict[str, Any], token: str, created: float, size: int) -> bool:

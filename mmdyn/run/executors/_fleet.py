@@ -23,7 +23,7 @@ Request = tuple[Message, ...]
 
 
 class RemoteAnswer(Struct, frozen=True, omit_defaults=True):
-    """What became of one request: a reply, or how it failed, with all that the error says."""
+    """The outcome of one request: a reply, or how it failed, with all that the error says."""
 
     reply: Reply | None = None
     failed: Literal["", "transient", "rejected", "fatal"] = ""
