@@ -136,9 +136,9 @@ def build(
         raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
     if hasattr(kind, "refuse"):
         return _sieved(kind(settings), opened, out, name, made, quiet=quiet)
-    making = Making(step, kind, settings, model, seed, concurrency, budget, cache)
-    made |= {"seed": seed, "model": making.identity()}
-    work = SetStep(step, made, concurrency if model else 0, partial(_prepare, making), dynamic=False)
+    call = StepCall(step, kind, settings, model, seed, concurrency, budget, cache)
+    made |= {"seed": seed, "model": call.identity()}
+    work = SetStep(step, made, concurrency if model else 0, partial(_prepare, call), dynamic=False)
     return make_set(work, opened, out, name=name, limit=limit, workers=workers, quiet=quiet)
 
 
@@ -153,7 +153,7 @@ def _check_taken(kind: Any, step: str, model: str, limit: int | None) -> None:
         raise UserError(f"{step} {'asks a model: give --model' if kind.asks else 'asks no model: leave --model out'}")
 
 
-class Making(Struct, frozen=True):
+class StepCall(Struct, frozen=True):
     """A step with its settings, as a worker process opens it."""
 
     name: str
@@ -187,22 +187,22 @@ class Making(Struct, frozen=True):
 class StepMaker:
     """Does a step on one sample after the other; pictures are put under `out`. Usable from several threads."""
 
-    def __init__(self, source: Path, out: Path, making: Making, asked: Asked | None = None) -> None:
-        self._source, self._out, self._making = ImageFolder(source), ImageFolder(out), making
-        self._asked = asked or making.open_model(self._source, out)
-        self._step: Step = making.kind(making.settings, self._asked)
+    def __init__(self, source: Path, out: Path, call: StepCall, asked: Asked | None = None) -> None:
+        self._source, self._out, self._call = ImageFolder(source), ImageFolder(out), call
+        self._asked = asked or call.open_model(self._source, out)
+        self._step: Step = call.kind(call.settings, self._asked)
 
     def __call__(self, sample: Sample) -> Iterator[Outcome]:
         """What the step makes of a sample, or why it makes nothing."""
-        making, some = self._making, False
+        call, some = self._call, False
         try:
-            for made in self._step.make(sample, Draws(COMMAND, making.name, making.seed, sample.id)):
+            for made in self._step.make(sample, Draws(COMMAND, call.name, call.seed, sample.id)):
                 some = True
                 yield Outcome(self._landed(made, sample))
         except (Refused, ValueError) as error:
             status = "failed" if not isinstance(error, Refused) else "incomplete" if some else "refused"
-            what = (sample.id, sample.id, making.name, 0, making.seed, status, str(error))
-            yield Outcome(dropped=Dropped(*what, operator=making.name), may_pass=isinstance(error, NotNow))
+            what = (sample.id, sample.id, call.name, 0, call.seed, status, str(error))
+            yield Outcome(dropped=Dropped(*what, operator=call.name), may_pass=isinstance(error, NotNow))
         if self._asked and (replies := self._asked.take_replies()):
             yield Outcome(replies=Replies(sample.digest, self._asked.label, replies))
 
@@ -213,15 +213,15 @@ class StepMaker:
 
     def _landed(self, made: Sample, parent: Sample) -> Sample:
         """What was made with its trail, and with the pictures that it keeps."""
-        done: Json = {"step": self._making.name, "version": self._making.kind.version, "of": parent.digest}
+        done: Json = {"step": self._call.name, "version": self._call.kind.version, "of": parent.digest}
         before = parent.meta.get("built", [])
         trail = [*(before if isinstance(before, list) else []), done]
         refs = {ref: self._out.bring(self._source, ref) for ref in made.all_images}
         return replace(replace_images(made, refs), meta=made.meta | {"built": trail})
 
 
-def _prepare(making: Making, source: SampleSet, out: Path, scratch: Path) -> Callable[[], StepMaker]:
-    return partial(StepMaker, source.folder, out, making)
+def _prepare(call: StepCall, source: SampleSet, out: Path, scratch: Path) -> Callable[[], StepMaker]:
+    return partial(StepMaker, source.folder, out, call)
 
 
 def read_files(reader: Any, path: Path, images: ImageFolder) -> Iterator[Row]:
@@ -287,7 +287,7 @@ def replay(made: SampleSet, source: SampleSet | Path, ids: Sequence[str] = ()) -
     elif hasattr(kind, "refuse"):
         yield from _refused_again(refused_by(kind(settings), source, step), source, made, ids)
     else:
-        yield from _made_again(Making(step, kind, settings, "", int(str(how["seed"])), 1), source, made, ids)
+        yield from _made_again(StepCall(step, kind, settings, "", int(str(how["seed"])), 1), source, made, ids)
 
 
 def _read_again(reader: Any, source: Path, made: SampleSet, ids: Sequence[str]) -> Iterator[Again]:
@@ -309,7 +309,7 @@ def _refused_again(now: dict[str, Dropped], source: SampleSet, made: SampleSet, 
             yield Again(sample, [] if before else [sample], [told] if before != after else [])
 
 
-def _made_again(making: Making, source: SampleSet, made: SampleSet, ids: Sequence[str]) -> Iterator[Again]:
+def _made_again(call: StepCall, source: SampleSet, made: SampleSet, ids: Sequence[str]) -> Iterator[Again]:
     then, by = dict[str, list[Sample]](), {kept.of: kept for kept in made.replies()}
     for sample in made:
         trail: Any = sample.meta["built"]
@@ -323,8 +323,8 @@ def _made_again(making: Making, source: SampleSet, made: SampleSet, ids: Sequenc
         heard = by.get(sample.digest, Replies("", "", ()))
         with TemporaryDirectory(prefix="mmdyn-") as scratch:
             client = RepeatingClient(heard.by, heard.replies)
-            asked = Asked(client, source.images, making.kind) if making.kind.asks else None
-            outcomes = list(StepMaker(source.folder, Path(scratch), making, asked)(sample))
+            asked = Asked(client, source.images, call.kind) if call.kind.asks else None
+            outcomes = list(StepMaker(source.folder, Path(scratch), call, asked)(sample))
             now = [outcome.sample for outcome in outcomes if outcome.sample]
             differing = _differing(there, now, made.images, ImageFolder(Path(scratch)))
         dropped = next((outcome.dropped for outcome in outcomes if outcome.dropped), None)

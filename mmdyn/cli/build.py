@@ -49,7 +49,7 @@ def _command(name: str, kind: Any) -> click.Command:
     @click.option("--name", metavar="NAME", help="The new set's name. [default: the folder's]")
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
     def done(source: str, out: str, quiet: bool, **arguments: Any) -> None:
-        from mmdyn.build import Making, build, tell_summary
+        from mmdyn.build import StepCall, build, tell_summary
         from mmdyn.data import describe_stages, stages
         from mmdyn.run import Limits, estimate_build
 
@@ -57,8 +57,8 @@ def _command(name: str, kind: Any) -> click.Command:
         budget = limits.budget
         if arguments.pop("dry_run", False):
             asked = limits.concurrency, budget, arguments["cache"]
-            making = Making(name, kind, settings, arguments["model"], arguments["seed"], *asked)
-            print_estimate(partial(estimate_build, making, source, Path(out), arguments["limit"]))
+            call = StepCall(name, kind, settings, arguments["model"], arguments["seed"], *asked)
+            print_estimate(partial(estimate_build, call, source, Path(out), arguments["limit"]))
             return
         try:
             made = build(

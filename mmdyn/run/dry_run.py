@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.build import Asked, Making, StepMaker
+from mmdyn.build import Asked, StepCall, StepMaker
 from mmdyn.data import WORK, SampleSet, is_set, load as load_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import Json, digest
@@ -401,11 +401,11 @@ class _NotAskedError(Exception):
 class _Counting:
     """Counts what a model would be asked, and gives the replies that are in the cache."""
 
-    def __init__(self, making: Making, row: EstimateRow, out: Path) -> None:
-        assert making.budget
-        self._who, self._row = opened_model(making.model, making.budget)[0], row
+    def __init__(self, call: StepCall, row: EstimateRow, out: Path) -> None:
+        assert call.budget
+        self._who, self._row = opened_model(call.model, call.budget)[0], row
         self.label, model = self._who.label, self._who.model
-        folder = Caches(making.cache, out / WORK).folder(model) if model is not None else None
+        folder = Caches(call.cache, out / WORK).folder(model) if model is not None else None
         stores = ExitStack()
         self._cache = stores.enter_context(Reader(folder)) if folder is not None and folder.is_dir() else None
         self.close = stores.close
@@ -428,14 +428,14 @@ class _Counting:
         return ()
 
 
-def estimate_build(making: Making, source: str | Path, out: Path, limit: int | None) -> RunEstimate:
+def estimate_build(call: StepCall, source: str | Path, out: Path, limit: int | None) -> RunEstimate:
     """Count what a step would ask about the samples of a set that have no outcome in `out` yet."""
     opened = load_set(source)
-    row = EstimateRow("", opened.name, resolve("steps", making.name))
-    client = _Counting(making, row, out)
+    row = EstimateRow("", opened.name, resolve("steps", call.name))
+    client = _Counting(call, row, out)
     row.model = client.label
     with TemporaryDirectory(prefix="mmdyn-") as scratch, open_made(out) as is_made:
-        step = StepMaker(opened.folder, Path(scratch), making, Asked(client, opened.images, making.kind))
+        step = StepMaker(opened.folder, Path(scratch), call, Asked(client, opened.images, call.kind))
         for sample in islice(opened, limit):
             if is_made(sample):
                 row.planned, row.there = row.planned + 1, row.there + 1

@@ -45,8 +45,8 @@ from .run_folder import (
 )
 from .set_step import (
     IMPORTED_SOURCE as IMPORTED_SOURCE,
-    Maker as Maker,
     Outcome as Outcome,
+    SampleMaker as SampleMaker,
     SetStep as SetStep,
     is_unsettled as is_unsettled,
     make_set as make_set,

@@ -63,7 +63,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     replies: Replies | None = None
 
 
-class Maker(Protocol):
+class SampleMaker(Protocol):
     """Does a step's work in one process, in several threads at a time where the step has several."""
 
     def __call__(self, sample: Sample) -> Iterable[Outcome]:
@@ -89,7 +89,7 @@ class SetStep(Struct, frozen=True):
     doing: str
     made: dict[str, Json]
     threads: int
-    prepare: Callable[[SampleSet, Path, Path], Callable[[], Maker]]
+    prepare: Callable[[SampleSet, Path, Path], Callable[[], SampleMaker]]
     roles: Mapping[str, Role] = {}
     dynamic: bool = True
 
@@ -110,7 +110,7 @@ class _Settled(Struct, frozen=True):
 class _Work:
     """A maker as a job of the pool: a sample's line in, its outcomes out."""
 
-    def __init__(self, make: Callable[[], Maker]) -> None:
+    def __init__(self, make: Callable[[], SampleMaker]) -> None:
         self._maker = make()
         self.close = self._maker.close
 
@@ -153,9 +153,9 @@ def make_set(
     made: dict[str, Json] = {**step.made, "limit": limit, "version": version("mmdyn")}
     if not step.dynamic:
         made |= _source(Origin(source.name, source.manifest.digest))
-    making = _Making(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment(), cluster)
-    finished = making.finished()
-    return finished if finished is not None else making.carry_out()
+    builder = _SetBuilder(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment(), cluster)
+    finished = builder.finished()
+    return finished if finished is not None else builder.carry_out()
 
 
 @contextmanager
@@ -173,7 +173,7 @@ def is_unsettled(out: Path) -> bool:
     return _unsettled_mark(out).exists()
 
 
-class _Making(Struct, frozen=True):
+class _SetBuilder(Struct, frozen=True):
     """A call of `make_set`."""
 
     step: SetStep
