@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mmdyn.data import Given, SampleSet, choose_quota, unsure_form
 from mmdyn.errors import UserError
@@ -81,8 +80,17 @@ def perturb(
     said = "" if quiet else recipe.announced(min(len(source if only is None else only), limit or len(source)))
     threads = (concurrency or waits) if waits else 0
     step = SetStep("perturbing", made, threads, partial(_prepare, recipe, said), recipe.roles())
-    how: dict[str, Any] = {"workers": workers, "cluster": executor, "quiet": quiet}
-    return make_set(step, source, Path(out), name=name or f"{source.name}-dynamic", limit=limit, only=only, **how)
+    return make_set(
+        step,
+        source,
+        Path(out),
+        name=name or f"{source.name}-dynamic",
+        limit=limit,
+        only=only,
+        workers=workers,
+        cluster=executor,
+        quiet=quiet,
+    )
 
 
 def _of_factorial(design: str, factorial: bool) -> str:

@@ -50,8 +50,8 @@ def command(as_json: bool, **arguments: Any) -> None:
     """
     from mmdyn.run import ConditionSpec, Limits, plan_run
 
-    groups: dict[str, Any] = {"spec": take(arguments, ConditionSpec), "limits": take(arguments, Limits)}
-    found = plan_run(**arguments, **groups)
+    spec, limits = take(arguments, ConditionSpec), take(arguments, Limits)
+    found = plan_run(**arguments, spec=spec, limits=limits)
     if as_json:
         print_json(found)
     for one in found if not as_json else ():

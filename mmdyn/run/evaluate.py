@@ -101,6 +101,7 @@ FREE = (
     "beside",
     "cache",
     "served",
+    "merged_from",
 )
 """What of run.json may differ when a run goes on; `limit` may grow, and shrink while nothing was answered."""
 
@@ -150,9 +151,11 @@ def _carry_out(
     every = [one or job for one in jobs]
     for one in every:
         check_weighing(models, one.spec.styles)
-    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "caches": job.caches()}
-    scorings = [one.scoring for one in every]
-    with open_cascades(scorings, budget=budget, **settings) as cascades, ExitStack() as stores:
+    concurrency, caches, scorings = job.limits.concurrency, job.caches(), [one.scoring for one in every]
+    with (
+        open_cascades(scorings, concurrency=concurrency, caches=caches, budget=budget) as cascades,
+        ExitStack() as stores,
+    ):
         judges = [judge.asker.model for cascade in cascades.values() for judge in cascade.judges]
         budget.check([*models, *judges])
         store = stores.enter_context(run_store(job.out, executor.ranks))
@@ -202,14 +205,24 @@ def _carry_out(
 
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     """The variants of a set that a job makes on the way, kept under `out`."""
-    given: dict[str, Any] = {
-        name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend", "take")
-    }
-    given |= {"judge": job.spec.variant_judge, "limit": job.of(source.root).limits.n}
-    given |= {name: getattr(job.execution, name) for name in ("workers", "cache")}
-    if job.limits.concurrency != Limits().concurrency:  # a styler's own number is higher than that of requests
-        given["concurrency"] = job.limits.concurrency
-    return perturb(source, variants_folder(source, out), **given, quiet=job.execution.quiet)
+    spec, execution, concurrency = job.spec, job.execution, job.limits.concurrency
+    return perturb(
+        source,
+        variants_folder(source, out),
+        ops=spec.ops,
+        draws=spec.draws,
+        seed=spec.seed,
+        rewriter=spec.rewriter,
+        style_backend=spec.style_backend,
+        judge=spec.variant_judge,
+        workers=execution.workers,
+        # A styler's own number is higher than that of requests.
+        concurrency=None if concurrency == Limits().concurrency else concurrency,
+        cache=execution.cache,
+        take=spec.take,
+        limit=job.of(source.root).limits.n,
+        quiet=execution.quiet,
+    )
 
 
 def _open_models(given: Sequence[GivenModel]) -> list[Model]:

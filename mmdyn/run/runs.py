@@ -34,6 +34,7 @@ from mmdyn.work import (
     RunFolder,
     SetEntry,
     Store,
+    cache_use,
     is_held,
     judged_kind,
     score_kind,
@@ -230,20 +231,23 @@ def merge_runs(runs: Sequence[str | Path], out: str | Path) -> tuple[RunFolder, 
 
     Sets, models and conditions come together; all else that was asked for must be the same. Where runs have different
     replies to one ask, that of the run named first stays, with its scores. Sets that lie in a run are copied. No model
-    is opened. Raises UserError for runs that do not fit, and where `out` holds a run; InputError for what is no run.
+    is opened. Called again with the same runs it goes on, and takes over what they have by now. Raises UserError for
+    runs that do not fit, and where `out` holds another run; InputError for what is no run.
     """
     opened, out = [RunFolder(run) for run in runs], Path(out)
     if len(opened) < 2:
         raise UserError("one run alone cannot be merged: name two or more")
-    if (out / RUN).exists():
+    before = RunFolder(out).config if (out / RUN).exists() else None
+    if before and before.merged_from != tuple(map(str, runs)):
         raise UserError(f"{out} holds a run already: choose another -o")
-    config = _config(opened, out)
+    config = replace(_config(opened, out), merged_from=tuple(map(str, runs)))
+    if before and replace(before, cache=config.cache) != config:
+        raise UserError(f"{out} holds a run that was changed since these were merged: choose another -o")
     with Store(out / "records") as store:
         differing = sum(_take(run, store) for run in opened)
-    write_config(out, config)
-    merged = RunFolder(out)
-    merged.note_cache()
-    return merged, differing
+    with Reader(out / "records") as reader:
+        write_config(out, replace(config, cache=cache_use(reader)))
+    return RunFolder(out), differing
 
 
 def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -295,9 +295,12 @@ def rescore(
     run = run if isinstance(run, RunFolder) else RunFolder(run)
     budget = limits.budget
     caches = Caches(execution.cache, run.folder)
-    settings: dict[str, Any] = {"concurrency": limits.concurrency, "caches": caches, "budget": budget}
+    concurrency = limits.concurrency
     scorings = {root: _scoring_of(scoring, evaluator) for root, evaluator in run.config.by_root.items()}
-    with open_cascades(scorings.values(), **settings) as cascades, Store(run.records_folder) as store:
+    with (
+        open_cascades(scorings.values(), concurrency=concurrency, caches=caches, budget=budget) as cascades,
+        Store(run.records_folder) as store,
+    ):
         judges = [judge.asker.model for cascade in cascades.values() for judge in cascade.judges]
         budget.check(judges)
         run = RunFolder(run.folder)

@@ -106,14 +106,16 @@ def open_cascades(
     """The cascades of several sets, which share judges that are asked alike. As `open_cascade` for the rest."""
     opened = cache(open_judge)
     with caches:
-        settings = {"concurrency": concurrency, "caches": caches, "budget": budget}
-        yield {one: _cascade(one, partial(opened, **settings)) for one in scorings}
+        judge = partial(opened, concurrency=concurrency, caches=caches, budget=budget)
+        yield {one: _cascade(one, judge) for one in scorings}
 
 
 def _cascade(scoring: ScoringConfig, opened: Callable[..., Judge]) -> Cascade:
     scorer, rubric = Scorer(scoring.policy), scoring.check()
-    asked = {"rubric": rubric.name, "votes": rubric.votes, "pictures": rubric.pictures}
-    return Cascade(scorer, [opened(model, **asked) for model in scoring.judges], scoring.judge_mode)
+    judges = [
+        opened(model, rubric=rubric.name, votes=rubric.votes, pictures=rubric.pictures) for model in scoring.judges
+    ]
+    return Cascade(scorer, judges, scoring.judge_mode)
 
 
 @contextmanager

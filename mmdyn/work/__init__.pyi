@@ -35,6 +35,7 @@ from .run_folder import (
     Served as Served,
     SetEntry as SetEntry,
     answers_kind as answers_kind,
+    cache_use as cache_use,
     judged_kind as judged_kind,
     record_under as record_under,
     score_kind as score_kind,

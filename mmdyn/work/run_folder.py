@@ -290,6 +290,7 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
         in words. `examples`: where those came from that stood before the questions, empty where there were none.
     `cache`: how many replies came from the cache, as of the end of the last call. `served`: what servers of one's own
         listed of a model (by its label) or a judge (by `judge LABEL`), each entry while the run was asked and judged.
+    `merged_from`: the folders of the runs that it was merged from, as they were typed.
     """
 
     sets: tuple[SetEntry, ...]
@@ -307,6 +308,7 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     examples: dict[str, Json] = {}
     cache: CacheUse = field(default_factory=CacheUse)
     served: Served = {}
+    merged_from: tuple[str, ...] | UnsetType = UNSET
     schema: int = SCHEMA
 
     def role(self, root: str, chain: str) -> Role:
@@ -417,12 +419,8 @@ class RunFolder:
 
     def note_cache(self) -> None:
         """Have run.json say how many replies came from the cache."""
-        use = CacheUse()
         with self.reading() as reader:
-            for kind in (RECORD, EXPANSION):
-                for _, value in reader.items(kind):
-                    use.add(msgspec.json.decode(value, type=_Answer).reply)
-        self.write_config(replace(self.config, cache=use))
+            self.write_config(replace(self.config, cache=cache_use(reader)))
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
@@ -468,6 +466,15 @@ def answers_kind(answers: str) -> str:
 
 class _Answer(Struct):
     reply: Reply
+
+
+def cache_use(reader: Reader) -> CacheUse:
+    """How many of the replies in a store came from the cache."""
+    use = CacheUse()
+    for kind in (RECORD, EXPANSION):
+        for _, value in reader.items(kind):
+            use.add(msgspec.json.decode(value, type=_Answer).reply)
+    return use
 
 
 class _Asked(Struct):

@@ -153,7 +153,19 @@ def make_set(
     made: dict[str, Json] = {**step.made, "limit": limit, "version": version("mmdyn")}
     if not step.dynamic:
         made |= _source(Origin(source.name, source.manifest.digest))
-    builder = _SetBuilder(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment(), cluster)
+    builder = _SetBuilder(
+        step=step,
+        source=source,
+        out=out,
+        name=name,
+        made=made,
+        limit=limit,
+        only=only,
+        workers=workers,
+        quiet=quiet,
+        ranks=Ranks.of_environment(),
+        cluster=cluster,
+    )
     finished = builder.finished()
     return finished if finished is not None else builder.carry_out()
 

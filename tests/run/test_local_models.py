@@ -7,14 +7,13 @@ from pathlib import Path
 
 import making_models
 import pytest
-from running import evaluated
+from running import estimated, evaluated
 from shell import mmdyn
 
 from making import blank, choice, image_ref, multi, picture, true_false, write_set
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Record
-from mmdyn.run import ConditionSpec, estimate, evaluate
 from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
@@ -67,11 +66,11 @@ def test_options_are_weighed_and_what_has_none_is_counted(tmp_path: Path) -> Non
 
 
 def test_a_model_that_cannot_weigh_is_told_before_the_rest(tmp_path: Path) -> None:
-    asks: tuple[Callable[..., object], ...] = evaluate, estimate
+    asks: tuple[Callable[..., object], ...] = evaluated, estimated
     opened = mixed(tmp_path)
     for ask in asks:
         with pytest.raises(UserError, match=r"^baseline:random cannot weigh options: leave --style likelihood out"):
-            ask(opened, "baseline:random", tmp_path / "run", conditions=ConditionSpec(styles="likelihood"))
+            ask(opened, "baseline:random", tmp_path / "run", styles="likelihood")
         assert not (tmp_path / "run").exists()
     only, model = write_set(tmp_path / "blanks", [blank()]), f"hf:{making_models.llama(tmp_path / 'model')}"
     with pytest.raises(UserError, match=r"there is nothing to ask: .* likelihood single choices or statements"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,24 @@ def test_where_it_goes_and_what_it_is_made_of(folder: Path, tmp_path: Path) -> N
         merge_runs([one.folder, one.folder], one.folder)
     with pytest.raises(InputError, match=r"no run.json in it, so it is no run"):
         merge_runs([one.folder, folder / "first"], tmp_path / "out")
+
+
+def test_the_same_command_goes_on_and_takes_what_is_new(folder: Path, tmp_path: Path) -> None:
+    runs = [run(folder, "first", model, tmp_path / model, n=6) for model in "ab"]
+    words = ("runs", "merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "out")
+    assert mmdyn(*words).returncode == 0
+    written, held = (tmp_path / "out" / "run.json").read_bytes(), contents(tmp_path / "out")
+    with Reader(tmp_path / "out" / "records") as reader:
+        first, _ = next(reader.items(RECORD))
+    with sqlite3.connect(tmp_path / "out" / "records" / "main.sqlite") as store:
+        store.execute("DELETE FROM records WHERE key = ?", (first,))  # as if it had been killed before
+    assert mmdyn(*words).returncode == 0
+    assert (tmp_path / "out" / "run.json").read_bytes() == written and contents(tmp_path / "out") == held
+    other = mmdyn("runs", "merge", tmp_path / "b", tmp_path / "a", "-o", tmp_path / "out")
+    assert (other.returncode, "holds a run already: choose another -o" in other.stderr) == (2, True)
+    runs[0].write_config(msgspec.structs.replace(runs[0].config, planned=2 * runs[0].config.planned))
+    changed = mmdyn(*words)
+    assert (changed.returncode, "holds a run that was changed since these were merged" in changed.stderr) == (2, True)
 
 
 def test_a_set_that_claims_to_lie_outside_of_its_run_is_not_copied(folder: Path, tmp_path: Path) -> None:

@@ -136,11 +136,14 @@ def ask_share(job: Job, sets: list[str], launch: Launch, name: str, number: int)
     """In a job of Slurm's: ask share `number` of a job that another process has prepared, and leave word of it under
     its `name` in the run's store. Does nothing where another call has taken its place. Raises MmdynError."""
     budget = job.limits.budget.share(number, launch.shares)
-    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "caches": job.caches()}
+    concurrency, caches = job.limits.concurrency, job.caches()
     with Store(job.out / "records", _writer(number)) as store:
         if not launch.is_announced(store):
             return
-        with launch.saying_so(store, name), open_cascades(job.scorings, budget=budget, **settings) as cascades:
+        with (
+            launch.saying_so(store, name),
+            open_cascades(job.scorings, concurrency=concurrency, caches=caches, budget=budget) as cascades,
+        ):
             opened, known = [SampleSet(folder) for folder in sets], RunFolder(job.out).config.knowledge
             providers = open_providers(job, opened, job.conditions, store, known)
             models = [open_model(text) for text in job.models]
