@@ -72,6 +72,9 @@ _EXTREME = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[?？。．；！])|(?<=[.!;])\s+|\n+")
 _CIRCLED = re.compile("[①-⑳]")
+_PICKS = re.compile(r"(?i:\b(?:select|choose|pick|circle|mark)\b)[^.?!。？！]{1,200}")
+_BROKEN = re.compile(r"(?<=[\u4e00-\u9fff])\s{1,9}(?=的?(?:是|有|一[项个组]))")
+"""Where a line ends, or a space stands, inside of what a Chinese stem asks."""
 
 
 class _Words:
@@ -121,16 +124,17 @@ def need_of_options(stem: str, named: bool = False) -> str:
 
 def judges_statements(stem: str) -> bool:
     """Whether a stem asks which statement is right, or which wrong, so that each can be judged without the others."""
-    asked = asking_part(stem)
+    asked = asking_part(_BROKEN.sub("", stem))
     found = _TRUE.first(asked)
     return bool(found) and bool(not found.isascii() or _LISTED.first(asked) or _CHOSEN.first(asked))
 
 
 def grades(stem: str) -> bool:
-    """Whether a stem asks for what is best, main, possible or nearest, or of options that it lists for the largest, the
-    odd one out, three of them, …"""
-    asked = asking_part(stem)
-    return bool(_GRADED.first(asked) or (_LISTED.first(asked) and _EXTREME.search(asked.lower())))
+    """Whether a stem asks for what is best, main, possible or nearest, or orders to pick it, or asks of options that it
+    lists for the largest, the odd one out, three of them, …"""
+    asked = asking_part(_BROKEN.sub("", stem))
+    graded = any(map(_GRADED.first, (asked, *_PICKS.findall(stem))))
+    return graded or bool(_LISTED.first(asked) and _EXTREME.search(asked.lower()))
 
 
 def asking_part(stem: str) -> str:

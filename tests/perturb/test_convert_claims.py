@@ -54,6 +54,8 @@ def test_a_claim_names_what_an_option_says_and_leaves_out_the_others(
     ("下列说法错误的是（　　）", ("水是液体", "冰是液体"), "断言：空白处应填“冰是液体”。"),
     ("下列理解，不符合原文意思的一项是", ("水是液体", "冰是液体"), "断言：本题的答案是“冰是液体”。"),
     ("下列命题中为真命题的是（　　）", ("冰是液体", "水是液体"), "断言：空白处应填“水是液体”。"),
+    ("关于水的叙述，错误\n的是（　　）", ("水是液体", "冰是液体"), "断言：空白处应填“冰是液体”。"),
+    ("下列说法正确的 是 $(\\quad)$", ("冰是液体", "水是液体"), "断言：空白处应填“水是液体”。"),
     ("共有种写法．", "2345", "断言：本题的答案是3。"),
 ])  # fmt: skip
 def test_claims_in_chinese(question: str, texts: tuple[str, ...], claimed: str) -> None:
@@ -63,6 +65,10 @@ def test_claims_in_chinese(question: str, texts: tuple[str, ...], claimed: str) 
 
 
 @pytest.mark.parametrize(("question", "texts"), [
+    ("Select the better estimate. What is the temperature of a hot day in the desert?", ("47°F", "47°C")),
+    ("Choose the best estimate. What is the mass of a pair of boots?", ("5 ounces", "5 pounds")),
+    ("Pick the most likely length. How long is a pencil?", ("15 cm", "15 m")),
+    ("下列说法最恰当\n的是（　　）", ("水是液体", "冰是液体")),
     ("Which of the following best describes ice?", ("It is cold.", "It is cool.")),
     ("Which statement about ice is most likely true?", ("It is cold.", "It is cool.")),
     ("Which of the following numbers is the largest?", ("3", "5")), ("What is the main cause?", ("Rain", "Wind")),
@@ -77,7 +83,7 @@ def test_claims_in_chinese(question: str, texts: tuple[str, ...], claimed: str) 
 def test_the_options_stay_where_the_truth_of_a_claim_may_hang_on_them(question: str, texts: tuple[str, ...]) -> None:
     sample = choice(question=question, texts=texts, images=("images/0.png",))
     listed = "".join(f"\n{option.label}. {option.text}" for option in sample.options)
-    name = texts[1] if texts[1].isdigit() else f"“{texts[1].rstrip('.')}”"
+    name = texts[1] if texts[1][0].isdigit() else f"“{texts[1].rstrip('.')}”"
     assert asked(sample, "B") == f"{listed}\n\nClaim: the right answer is {name}.{TRUE}"
     assert claim_of(sample, "B").answer is True and claim_of(sample, "A").answer is False
 
