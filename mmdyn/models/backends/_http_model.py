@@ -253,9 +253,7 @@ class Line:
         """The body of any kind that comes back for a request of any kind. Raises as `post` does."""
         return (await self._sent(method, url, data, content_type))[0]
 
-    async def _sent(
-        self, method: str, url: URL, data: bytes | None, content_type: str = "application/json"
-    ) -> tuple[bytes, str]:
+    async def _sent(self, method: str, url: URL, data: bytes | None, content_type: str = "") -> tuple[bytes, str]:
         """The body of an answer and its type."""
         import aiohttp
 
