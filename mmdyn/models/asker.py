@@ -24,7 +24,8 @@ from mmdyn.work import LOG, ReplyTally, Store
 DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
 REFUSALS = 10
-"""Requests that a model which has answered none may refuse before it counts as one that cannot be asked."""
+"""Requests that a model which has answered none may refuse, and questions that may fail at every try, before it counts
+as one that cannot be asked."""
 PICTURE_TOKENS, ANSWER_TOKENS = 1600, 800
 """What a picture and an answer of a request in a batch are taken to hold before any of it is submitted."""
 _RETRY = Retry()
@@ -59,7 +60,7 @@ class Asker:
         self._retry = replace(retry, max_tries=model.limits.max_tries or retry.max_tries)
         self.asked = self.cached = self.retried = 0
         self.tally = ReplyTally()
-        self.answers, self._refusals = False, 0
+        self.answers, self._refusals, self._failures = False, 0, 0
         self._last_answer = -retry.patience
         self._caches = caches
         self.budget = budget or Budget()
@@ -193,6 +194,7 @@ class Asker:
             spent += _now() - began + pause
             answers_others = _now() - self._last_answer < self._retry.patience
             if self._retry.gives_up(failure, tried - uncounted, spent, answers_others=answers_others):
+                self._count_failure(failure)
                 return _failed(failure, tried, began)
             self.retried += 1
             LOG.info("%s: try %d failed (%s), again in %.1f s", self.model.label, tried, failure, pause)
@@ -270,6 +272,17 @@ class Asker:
         self._refusals += refusal.perhaps_all
         if self._refusals >= REFUSALS:
             raise ModelError(f"{refusal}, and so {REFUSALS} times with no answer to any: mend the model's options")
+
+    def _count_failure(self, failure: TransientError) -> None:
+        """Stop where the model has never answered any, and one question after the other failed at every try."""
+        if self.answers:
+            return
+        self._failures += 1
+        if self._failures >= REFUSALS:
+            raise ModelError(
+                f"{self.model.label} has answered none of {REFUSALS} questions ({failure}), each of which was put until"
+                " trying again had no use: look into the server's log, and check the model's name, key and options"
+            )
 
     def _stop(self, error: MmdynError) -> None:
         """Send nothing any more. What is in flight may come in where the model has answered others."""

@@ -137,10 +137,14 @@ class Embedder:
         return SentenceTransformer(name, device=self._device or None, local_files_only=local_files_only)
 
     def _problem(self, error: Exception) -> UserError:
-        why = str(error).strip().partition("\n")[0][:160].rstrip(".")
+        why = str(error).strip().partition("\n")[0]
+        if "third-party code" in why:
+            return UserError(
+                f"the embedding model {self.name} brings code of its own, which is not run: choose another"
+            )
         return UserError(
-            f"the embedding model {self.name} cannot be loaded ({why}): give a folder that holds it, or connect to"
-            " the hub"
+            f"the embedding model {self.name} cannot be loaded ({why[:160].rstrip('.')}): give a folder that holds it,"
+            " or connect to the hub"
         )
 
 

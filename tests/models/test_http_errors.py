@@ -75,6 +75,7 @@ def test_retry_after_in_seconds_milliseconds_and_dates():
     assert retry_after({}) is None
     assert retry_after({"Retry-After": "3"}) == 3
     assert retry_after({"retry-after-ms": "250", "Retry-After": "3"}) == 0.25
+    assert retry_after({"llm_provider-retry-after": "2"}) == 2
     assert retry_after({"Retry-After": formatdate(time.time() - 60, usegmt=True)}) == 0
     assert 50 < (retry_after({"Retry-After": formatdate(time.time() + 60, usegmt=True)}) or 0) <= 60
     for nonsense in ("soon", "-1", "nan", "inf", "1e9", "9" * 400, "Mon, 99 Foo 2020"):

@@ -135,10 +135,11 @@ def _found(words: list[str], text: str) -> bool:
 def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
     """Seconds that the server asks to wait; None where it does not.
 
-    From `retry-after-ms`, `Retry-After` (seconds or a date), the RetryInfo in the body of one of Google's errors, or
-    what another says in words ("try again in 1m2.5s", "retry after 20 seconds") or under such a name.
+    From `retry-after-ms`, `Retry-After` (seconds or a date; a LiteLLM proxy hands it on under another name), the
+    RetryInfo in the body of one of Google's errors, or what another says in words ("try again in 1m2.5s", "retry after
+    20 seconds") or under such a name.
     """
-    for name, unit in (("retry-after-ms", 1000.0), ("Retry-After", 1.0)):
+    for name, unit in (("retry-after-ms", 1000.0), ("Retry-After", 1.0), ("llm_provider-retry-after", 1.0)):
         value = headers.get(name, "").strip()
         if re.fullmatch(r"\d{1,9}(\.\d*)?", value):
             return float(value) / unit
