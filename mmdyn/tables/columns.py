@@ -122,13 +122,13 @@ class Columns(Struct, frozen=True, kw_only=True):
     flags: dict[str, NDArray[np.bool_]]
     draws: Ints
     sides: dict[str, Ints]
-    samples: Ints
-    digests: Sequence[str]
     dropped: dict[tuple[str, int], Ints]
     clusters: Ints
     groups: Ints
     corrected: NDArray[np.bool_]
     names: Sequence[str] = ()
+    samples: Ints = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
+    digests: Sequence[str] = ()
     facts: ModelFacts = MappingProxyType({})
     question_fields: Sequence[str] = ()
     states: Sequence[RunState] = ()

@@ -379,4 +379,4 @@ async def test_a_server_that_answers_nothing_is_given_up_after_ten_questions() -
             given_up = r"^openai:m has answered none of 10 questions \(HTTP 500: .*\), each of which .* server's log"
             with pytest.raises(ModelError, match=given_up):
                 await ask_all(asker, texts(300))
-        assert 10 < server.stats.total < 40
+        assert 20 <= server.stats.total < 150

@@ -159,6 +159,6 @@ def test_code_in_an_embedders_folder_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "modules.json").write_text(modules)
     (tmp_path / "config.json").write_text('{"model_type": "bert", "auto_map": {"AutoModel": "theirs.Theirs"}}')
     (tmp_path / "config_sentence_transformers.json").write_text("{}")
-    with pytest.raises(UserError, match="cannot be loaded"):
+    with pytest.raises(UserError, match="brings code of its own, which is not run: choose another"):
         Embedder(str(tmp_path)).encode(["x"])
     assert not (tmp_path / "mark").exists()

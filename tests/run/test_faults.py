@@ -13,6 +13,7 @@ from serving import serve
 from shell import mmdyn
 
 from making import choice, write_set
+from mmdyn.errors import ModelError
 from mmdyn.record import Record
 from mmdyn.work import Reader, RunFolder
 
@@ -83,13 +84,19 @@ def test_what_retries_do_not_mend_the_next_run_does(tmp_path: Path, undisturbed:
 
 
 def test_a_failed_request_is_never_scored(tmp_path: Path) -> None:
-    with serve(faults="500=1") as server:
+    with serve(faults="500=0.5") as server:
         run = ask(tmp_path, server.url, max_tries=1)
     records = list(run.records())
-    assert len(records) == SAMPLES
-    assert {(record.score and record.score.status, record.score and record.score.value) for record in records} == {("failed", None)}  # fmt: skip
+    failed = [record for record in records if record.reply.error]
+    assert len(records) == SAMPLES > len(failed) > 0
+    assert {(record.score and record.score.status, record.score and record.score.value) for record in failed} == {("failed", None)}  # fmt: skip
     with Reader(run.records_folder) as reader:
-        assert not list(reader.items("record"))
+        assert not {record.key for record in failed} & dict(reader.items("record")).keys()
+
+
+def test_a_server_that_answers_nothing_ends_the_run_in_a_sentence(tmp_path: Path) -> None:
+    with serve(faults="500=1") as server, pytest.raises(ModelError, match="has answered none of 10 questions"):
+        ask(tmp_path, server.url, max_tries=1)
 
 
 def mmdyn_eval(folder: Path, url: str) -> CompletedProcess[str]:
