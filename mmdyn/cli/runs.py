@@ -73,7 +73,7 @@ def merge(runs: tuple[str, ...], out: Path) -> None:
     """Bring the runs of several machines together in one that `mmdyn eval`, `score` and `report` go on with.
 
     Sets, models and conditions come together. Where runs have different replies to one ask, that of the run named first
-    stays.
+    stays. The same command again goes on, and takes over what the runs have by now.
     """
     from mmdyn.run import merge_runs
 

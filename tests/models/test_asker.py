@@ -373,10 +373,14 @@ async def test_an_answer_out_of_the_cache_does_not_outlive_a_wrong_key():
                 assert asker.cached == 3 and server.stats.total < 3 + asker.concurrency + IN_A_ROW
 
 
-async def test_a_server_that_answers_nothing_is_given_up_after_ten_questions() -> None:
-    async with FakeServer(faults="500=1") as server:
-        async with asking(f"openai:m,base_url={server.url},concurrency=4", max_tries=2) as asker:
-            given_up = r"^openai:m has answered none of 10 questions \(HTTP 500: .*\), each of which .* server's log"
+@pytest.mark.parametrize(("fault", "says"), [
+    ("500", "HTTP 500: "), ("truncate", "an answer that is no completion "), ("empty", "an answer without choices"),
+    ("blank", "an empty or unfinished answer "), ("drop", "the connection broke "), ("hang", "no answer within 0.2 s"),
+])  # fmt: skip
+async def test_a_server_that_answers_nothing_is_given_up_after_ten_questions(fault: str, says: str) -> None:
+    async with FakeServer(faults=f"{fault}=1") as server:
+        async with asking(f"openai:m,base_url={server.url},concurrency=4,timeout=0.2", max_tries=2) as asker:
+            given_up = rf"^openai:m has answered none of 10 questions \({says}.*\), each of which .* server's log"
             with pytest.raises(ModelError, match=given_up):
                 await ask_all(asker, texts(300))
         assert 20 <= server.stats.total < 150

@@ -68,6 +68,8 @@ def test_claims_in_chinese(question: str, texts: tuple[str, ...], claimed: str) 
     ("Select the better estimate. What is the temperature of a hot day in the desert?", ("47°F", "47°C")),
     ("Choose the best estimate. What is the mass of a pair of boots?", ("5 ounces", "5 pounds")),
     ("Pick the most likely length. How long is a pencil?", ("15 cm", "15 m")),
+    ("Circle the closest estimate. How heavy is an egg?", ("5 g", "50 g")),
+    ("What is the mass of a pair of boots? Mark the better estimate.", ("5 ounces", "5 pounds")),
     ("下列说法最恰当\n的是（　　）", ("水是液体", "冰是液体")),
     ("Which of the following best describes ice?", ("It is cold.", "It is cool.")),
     ("Which statement about ice is most likely true?", ("It is cold.", "It is cool.")),
