@@ -14,7 +14,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from kprag import BuiltContext, Index, Knowledge, QueryWriter, knowledge_block, read_retrievers
+import kprag
+from kprag import BuiltContext, Knowledge, knowledge_block
 from mmdyn.context import DISTRACTOR, NONE, Context
 from mmdyn.data import LocatedSet, SampleSet, SetDigest, Tsv, load
 from mmdyn.errors import UserError, did_you_mean, no_such_path
@@ -116,7 +117,7 @@ class ExampleSource:
 
         Raises UserError, MissingExtra.
         """
-        (retriever,), query = read_retrievers([self._config.retriever]), QueryWriter(self._pool.images)
+        (retriever,), query = kprag.read_retrievers([self._config.retriever]), kprag.QueryWriter(self._pool.images)
         origins = (self._origin(sample) for sample in samples)
         missing = (one for one in origins if self._store.get(FOUND, self._key(one)) is None)
         while batch := list(islice(missing, BATCH)):
@@ -156,10 +157,10 @@ class ExampleSource:
         return digest(["examples", self._pool.digest, self._config.retriever, self._config.embedder, origin.digest])
 
     @cached_property
-    def _index(self) -> Index:
-        query, pool, looking = QueryWriter(self._pool.images), self._pool, self._config
+    def _index(self) -> kprag.Index:
+        query, pool, looking = kprag.QueryWriter(self._pool.images), self._pool, self._config
         texts = [query(pool.read(place)) for place in pool.places.values()]
-        return Index.of_texts(texts, meaning=looking.retriever != "lexical", embedder=looking.embedder)
+        return kprag.Index.of_texts(texts, meaning=looking.retriever != "lexical", embedder=looking.embedder)
 
 
 class Examples:
@@ -204,13 +205,14 @@ def check_examples(given: str | ExamplesConfig, conditions: Iterable[Condition])
     """Where examples come from, and the conditions' shots. Raises UserError for settings that mean nothing."""
     config, asked = read_settings(given, ExamplesConfig), [Shots.parse(one.shot_name) for one in conditions]
     ways = {one.way for one in asked if one.k}
-    read_retrievers([config.retriever])
     if config != ExamplesConfig() and not ways:
         raise UserError("--examples says where examples come from, and none are shown: add --shots 5, or leave it out")
     if config.ids and "fixed" not in ways:
         raise UserError("ids= of --examples names those that are fixed, and none are: add --shots 5, or leave it out")
     if (config.retriever, config.embedder) != ("lexical", "") and "similar" not in ways:
         raise UserError("--examples says how similar ones are looked up: add --shots 5:similar, or leave that out")
+    if "similar" in ways:
+        kprag.read_retrievers([config.retriever])
     if config.path and not Path(config.path).exists():
         raise no_such_path(config.path)
     return config, asked

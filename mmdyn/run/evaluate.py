@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+import perturb
 from mmdyn.data import Given, SampleSet, unsure_form
 from mmdyn.errors import UserError, command_line
 from mmdyn.keys import Json, canonical
@@ -50,7 +51,6 @@ from mmdyn.work import (
     spelt,
     write_config,
 )
-from perturb import perturb
 
 
 def read_served(models: Iterable[Model], judges: Iterable[Model]) -> Served:
@@ -206,7 +206,7 @@ def _carry_out(
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     """The variants of a set that a job makes on the way, kept under `out`."""
     spec, execution, concurrency = job.spec, job.execution, job.limits.concurrency
-    return perturb(
+    return perturb.perturb(
         source,
         variants_folder(source, out),
         ops=spec.ops,

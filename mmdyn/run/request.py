@@ -10,6 +10,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
+import perturb
 from mmdyn.context import NONE, Context
 from mmdyn.data import Given, SampleSet, is_set
 from mmdyn.errors import UserError, no_such_path, unreadable
@@ -23,7 +24,6 @@ from mmdyn.run.executors._executor import Job
 from mmdyn.run.sets import GivenModel
 from mmdyn.run.settings import KnowledgeConfig, ScoringConfig
 from mmdyn.shots import Shots
-from perturb import parse_chains
 
 
 class Sections(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,7 +113,7 @@ def _checked(job: Job, sets: Sequence[object]) -> Job:
     if is_set(job.out):
         raise UserError(f"{job.out} is a set: choose another folder for the run")
     if spec.ops:
-        parse_chains(spec.ops)
+        perturb.parse_chains(spec.ops)
     conditions, limited = spec.conditions(), limits.max_cost is not None or limits.max_requests is not None
     job.knowledge.check(conditions, limited=limited)
     check_examples(spec.examples, conditions)

@@ -12,22 +12,8 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from kprag import (
-    Index,
-    Layout,
-    QueryWriter,
-    Reranker,
-    Retriever,
-    Taxonomy,
-    is_index,
-    look_up_points,
-    open_base,
-    open_reranker,
-    read_base,
-    read_joined,
-    read_retrievers,
-    reranker_identity,
-)
+import kprag
+from kprag import Layout
 from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError, no_such_path
@@ -227,9 +213,10 @@ class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
         if retriever.k < 1:
             raise UserError(f"{retriever.k} points cannot be looked up: give 1 or more")
         layout.check()
-        read_joined(retriever.query)
+        if retriever.query:
+            kprag.read_joined(retriever.query)
         if retriever.name:
-            read_retrievers([retriever.name])
+            kprag.read_retrievers([retriever.name])
         for path in (base.path, retriever.examples):
             if path and not Path(path).exists():
                 raise no_such_path(path)
@@ -244,25 +231,25 @@ class Section:
         self._path, self._join = Path(base.path) if base.path else source.folder, base.join
 
     @cached_property
-    def taxonomy(self) -> Taxonomy:
+    def taxonomy(self) -> kprag.Taxonomy:
         """The points. Raises UserError."""
-        return read_base(self._path, join=self._join)
+        return kprag.read_base(self._path, join=self._join)
 
     @cached_property
     def finder(self) -> str:
         """A digest of all that decides what is found."""
         index, retriever = self._opened
-        order = reranker_identity(self._rerank) if self._rerank else None
+        order = kprag.reranker_identity(self._rerank) if self._rerank else None
         return digest([index.identity, retriever, self._retriever.k, order, self._retriever.query])
 
     def look_up(self, opened: SampleSet, samples: Iterator[Sample], store: Store) -> None:
         """Look up each of a set's samples that was not looked up before. Raises UserError."""
-        (index, retriever), more = self._opened, read_joined(split_names(self._retriever.query))
+        (index, retriever), more = self._opened, kprag.read_joined(split_names(self._retriever.query))
         missing = (one for one in samples if store.get(FOUND, found_key(self.finder, one)) is None)
-        query = QueryWriter(opened.images, more)
+        query = kprag.QueryWriter(opened.images, more)
         reranking = _reranker(self._rerank, store.folder.parent)
         with reranking as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
-            for sample, ids in look_up_points(index, retriever, missing, query, self._retriever.k, reranker):
+            for sample, ids in kprag.look_up_points(index, retriever, missing, query, self._retriever.k, reranker):
                 store.put(FOUND, found_key(self.finder, sample), canonical(ids))
                 progress.advance()
             if reranker is not None and reranker.unordered:
@@ -272,12 +259,12 @@ class Section:
                 )
 
     @cached_property
-    def _opened(self) -> tuple[Index, Retriever]:
+    def _opened(self) -> tuple[kprag.Index, kprag.Retriever]:
         looking = self._retriever
-        given = read_retrievers([looking.name])[0] if looking.name else None
-        wanted = given or ("lexical" if is_index(self._path) else "hybrid")
+        given = kprag.read_retrievers([looking.name])[0] if looking.name else None
+        wanted = given or ("lexical" if kprag.is_index(self._path) else "hybrid")
         with ProgressBar("embedding", quiet=self._quiet) as bar, _told_of_words(given):
-            index = open_base(
+            index = kprag.open_base(
                 self._path,
                 meaning=wanted != "lexical",
                 embedder=looking.embedder or None,
@@ -294,7 +281,7 @@ def found_key(finder: str, sample: Sample) -> str:
 
 
 @contextmanager
-def _told_of_words(given: Retriever | None) -> Iterator[None]:
+def _told_of_words(given: kprag.Retriever | None) -> Iterator[None]:
     try:
         yield
     except UserError as error:
@@ -304,11 +291,11 @@ def _told_of_words(given: Retriever | None) -> Iterator[None]:
 
 
 @contextmanager
-def _reranker(text: str, out: Path) -> Iterator[Reranker | None]:
+def _reranker(text: str, out: Path) -> Iterator[kprag.Reranker | None]:
     if not text:
         yield None
         return
-    reranker = open_reranker(text, out)
+    reranker = kprag.open_reranker(text, out)
     try:
         yield reranker
     finally:

@@ -38,12 +38,12 @@ _FILLED_IN = re.compile(
 )
 _ONE_OF = re.compile("one of the right answers is|正确答案之一是")
 _SAID = re.compile(
-    r"^[^\S\n]*【?(?:(?:the |correct |right |final )*answer|(?:正确|参考)?答案)(?:】|\s?(?:is|是|为)?\s?[:：])"
-    r"\s?([^\n]{1,80}?)\s*$",
+    r"(?:^|(?<=[.?!。？！]))[^\S\n]*【?(?:(?:the |correct |right |final )*answer|(?:正确|参考)?答案)"
+    r"(?:】|\s?(?:is|是|为)?\s?[:：])\s?([^\n]{1,80}?)\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A line that says the answer."""
-_LABELS_SAID = re.compile(rf"[(（]?({_LETTERS})[)）]?\s*(?:[.．、:：]|$)")
+"""What says the answer: a line, or the last sentence of one."""
+_LABELS_SAID = re.compile(rf"[(（]?({_LETTERS})[)）]?\s*(?:[.．。、:：]|$)")
 _TRUE = frozenset({"true", "correct", "right", "yes", "t", "正确", "对", "是", "√"})
 _SHORTEST_PART, _LONGEST_LABEL = 2, 24
 _folded = lru_cache(maxsize=2048)(fold)

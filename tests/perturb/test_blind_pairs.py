@@ -52,8 +52,10 @@ def count(file: Path) -> Counts:
         ("blind_pairs", Counts(110, 111, 120)),
         ("blind_pairs_2", Counts(103, 105, 119)),
         ("blind_pairs_3", Counts(120, 88, 120)),
-        ("blind_pairs_4", Counts(101, 64, 108)),
-        ("blind_pairs_5", Counts(96, 102, 119)),
+        ("blind_pairs_4", Counts(102, 64, 108)),
+        ("blind_pairs_5", Counts(98, 102, 119)),
+        ("blind_pairs_6", Counts(100, 107, 119)),
+        ("blind_pairs_7", Counts(89, 113, 120)),
     ],
 )
 def test_what_rules_and_a_right_model_make_of_unseen_pairs(name: str, least: Counts) -> None:

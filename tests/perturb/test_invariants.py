@@ -74,6 +74,14 @@ def test_a_breach_is_certain_and_named(a: str, b: str, problem: str) -> None:
     ("What is its mean?", "What is the median?", "a word turned into its opposite: average mean -> average median"),
     ("Find the square.\nAnswer: 4", "Find the square.\nAnswer: 5", "the answer that is given changed: 4 -> 5"),
     ("Find the square.", "Answer: 4\nFind the square.", "the answer is given away: 4"),
+    ("Find the square of 2.", "Find the square of 2. The answer is: 4", "the answer is given away: 4"),
+    ("它的平方是多少？", "它的平方是多少？答案：4", "the answer is given away: 4"),
+    ("它的平方是多少？", "它的平方是多少?【答案】4", "the answer is given away: 4"),
+    ("它的平方是多少？", "它的平方是多少？参考答案是：4。", "the answer is given away: 4。"),
+    ("Find it.", "Find it! Correct answer: yes", "the answer is given away: yes"),
+    ("Give a synonym of big.", "Give an antonym of big.", "a word turned into its opposite: sense alike -> sense opposite"),
+    ("写出“大”的近义词", "写出与“大”意思相反的词", "a word turned into its opposite: sense alike -> sense opposite"),
+    ("Which word is a noun?", "Which word is the verb?", "a word turned into its opposite: speech noun -> speech verb"),
     ("甲比乙高", "丙比乙高", "a symbol changed: 甲 -> 丙"),
     ("Burn H2 in air.", "Burn O2 in air.", "a symbol changed: H2 -> O2"),
     ("All birds sing.", "Some birds sing.", "a word turned into its opposite: all -> some"),
@@ -182,6 +190,7 @@ def test_options_listed_in_a_text_are_a_set(b: str, problem: str) -> None:
     ("Which is prime?\nA. 5\nB. 6\nC. 4\n【答案】C", "the answer that is given changed: 5 -> 4"),
     (LISTED, ""),
     ("Which is prime?\nA. 4\nB. 5\nC. 6\nAnswer: ____", ""),
+    ("Which one is prime? Answer: ____\nA. 4\nB. 5\nC. 6", ""),
 ])  # fmt: skip
 def test_a_line_with_the_answer_is_no_part_of_the_last_option(b: str, problem: str) -> None:
     assert reason(f"{LISTED}\nAnswer: B", b) == problem
