@@ -86,7 +86,8 @@ class AskTally:
 @dataclass
 class SampleTools:
     """What `run_sample` needs of a process. sets, renderers: by an ask's `place`. asking: bounds how many samples are
-    being asked, so that any number may wait for judges beside them."""
+    being asked, so that any number may wait for judges beside them. goes_on: whether the store may hold records of
+    asks; no two processes have an ask in common, so that an empty one is not looked into."""
 
     sets: Sequence[SampleSet]
     renderers: Sequence[Renderer]
@@ -99,6 +100,7 @@ class SampleTools:
 
     def __post_init__(self) -> None:
         self.asking = asyncio.Semaphore(WAITING * self.asker.concurrency)
+        self.goes_on = self.store.find(RECORD, "") is not None
 
 
 async def run_sample(ask: Ask, tools: SampleTools) -> Record:
@@ -124,7 +126,7 @@ async def _recorded(ask: Ask, tools: SampleTools) -> tuple[Record, bool]:
     first = _rendered(ask, tools)
     request = tools.asker.request_key(first, ask.epoch)
     key = record_key(tools.sets[ask.place], ask, tools.asker.model.label, request)
-    stored = tools.store.get(RECORD, key)
+    stored = tools.store.get(RECORD, key) if tools.goes_on else None
     if stored is not None:
         tools.asker.answers = True
         tools.progress.advance(there=True)

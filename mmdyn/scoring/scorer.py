@@ -16,7 +16,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from mmdyn.equal import LONGEST, asked_unit, compare_answer, match_blanks, same
+from mmdyn import equal
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
@@ -71,6 +71,9 @@ def needs_judge(extraction: Extraction, *, lower_bound: bool) -> bool:
     """Whether a judge is to be asked: the rules' value is a lower bound, or nothing was read, or not surely."""
     return extraction.rule not in SETTLED and (lower_bound or extraction.confidence < UNSURE)
 
+
+KEPT = 2_000
+"""Characters of what was read that a score keeps."""
 
 SCORING_VERSION = 7
 """Counted up whenever a change of the rules can change a score, or what is known of it, so that scores of both versions
@@ -149,7 +152,7 @@ class Scorer:
         self.check(sample)
         value, parts, more = self._credit(sample, extraction.found)
         whole, gold = extraction.whole, sample.answer
-        if more and whole and any(same(text, str(gold), _match(sample)) for text in (whole.text, whole.said)):
+        if more and whole and any(equal.same(text, str(gold), _match(sample)) for text in (whole.text, whole.said)):
             extraction, value, more = _taking(extraction, whole), 1.0, False
         found = extraction.found
         more = more and extraction.rule not in SETTLED
@@ -186,10 +189,10 @@ def _credit_by_policy(policy: Policy, sample: Sample, found: Answer | None) -> C
     if isinstance(gold, bool) or isinstance(found, bool):
         return float(found == gold), (), False
     if isinstance(gold, str) or isinstance(found, str):
-        equal = compare_answer(str(found), str(gold), _match(sample), sample.question) is True
-        return float(equal), (), not equal
+        is_right = equal.compare_answer(str(found), str(gold), _match(sample), sample.question) is True
+        return float(is_right), (), not is_right
     if sample.task_type == "fill_in_the_blank":
-        verdicts = match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample), sample.question)
+        verdicts = equal.match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample), sample.question)
         correct = tuple(verdict is True for verdict in verdicts)
         return policy.blanks(correct), tuple(map(float, correct)), None in verdicts
     value = policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))
@@ -199,7 +202,7 @@ def _credit_by_policy(policy: Policy, sample: Sample, found: Answer | None) -> C
 
 def _match(sample: Sample) -> Match:
     """How the sample's answer is compared, in the unit that its question asks for where the answer names none."""
-    return sample.match if sample.match.unit else replace(sample.match, unit=asked_unit(sample.question))
+    return sample.match if sample.match.unit else replace(sample.match, unit=equal.asked_unit(sample.question))
 
 
 def _even(sample: Sample) -> float:
@@ -221,7 +224,7 @@ def _texts(answer: str | tuple[str | tuple[str, ...], ...]) -> tuple[str, ...]:
 
 
 def _stored(found: Answer) -> Json:
-    """As a record keeps it; a text of more than 2,000 characters only by its beginning, the reply has the whole."""
+    """As a record keeps it; a text of more than KEPT characters only by its beginning, the reply has the whole."""
     if isinstance(found, bool):
         return found
-    return found[:LONGEST] if isinstance(found, str) else [str(part)[:LONGEST] for part in found]
+    return found[:KEPT] if isinstance(found, str) else [str(part)[:KEPT] for part in found]

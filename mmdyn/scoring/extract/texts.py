@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from mmdyn.equal import same
+from mmdyn import equal
 from mmdyn.scoring.extract.announcements import (
     BACK,
     BETWEEN,
@@ -216,7 +216,7 @@ _LONGEST_SENTENCE, _LONGEST_ALONE = 120, 60
 def read_open(response: Response, asked: Asked) -> Extraction:
     """The text that a response gives as its answer: what is announced, else what the last line gives."""
     candidates = candidate_texts(response)
-    last = resolve(candidates, response, same)
+    last = resolve(candidates, response, equal.same)
     if isinstance(last, Conflict):
         return conflict()
     if last:
