@@ -109,8 +109,8 @@ class ModelReranker(Reranker):
     not answered.
     """
 
-    def __init__(self, model: str, out: Path | None = None) -> None:
-        self._client = SyncModelClient(model, caches=Caches(out=out))
+    def __init__(self, model: str, caches: Caches | None = None) -> None:
+        self._client = SyncModelClient(model, caches=caches)
 
     def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:
         """The places that the model names, in its order."""
@@ -155,12 +155,12 @@ def reranker_identity(text: str) -> Json:
     return Embedder(name).identity if backend == "cross" else open_model(text).identity
 
 
-def open_reranker(text: str, out: Path | None = None) -> Reranker:
-    """`cross:NAME_OR_FOLDER` for a cross-encoder, anything else for a MODEL such as openai:NAME, whose replies may be
-    for what is made in `out` alone. Raises MissingExtra, UserError."""
+def open_reranker(text: str, caches: Caches | None = None) -> Reranker:
+    """`cross:NAME_OR_FOLDER` for a cross-encoder, anything else for a MODEL such as openai:NAME, whose replies are kept
+    in `caches`, which it closes. Raises MissingExtra, UserError."""
     backend, _, name = text.partition(":")
     if backend == "cross":
         if not name:
             raise UserError("cross: names no cross-encoder: write cross:NAME_OR_FOLDER")
         return CrossEncoder(name)
-    return ModelReranker(text, out)
+    return ModelReranker(text, caches)

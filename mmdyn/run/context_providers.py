@@ -24,6 +24,7 @@ from mmdyn.models import read_settings
 from mmdyn.prompts import asking_digest
 from mmdyn.record import Condition, ContextInfo
 from mmdyn.run.conditions import ExamplesConfig
+from mmdyn.run.execution import Execution
 from mmdyn.run.render import Example, leaks_beside, replace_pictures
 from mmdyn.run.sets import check_digest, samples
 from mmdyn.run.settings import KnowledgeConfig, Section, found_key
@@ -52,6 +53,7 @@ def write_with_hints(source: str | Path, out: Path) -> int:
     return count
 
 
+_PLAIN = Execution()
 BATCH = 256
 """Questions whose examples are looked up together."""
 
@@ -281,7 +283,7 @@ class ContextProviders:
         *,
         seed: int = 0,
         examples: str | ExamplesConfig = "",
-        quiet: bool = False,
+        execution: Execution = _PLAIN,
     ) -> None:
         self.examples = Examples(sets, conditions, examples, store, seed)
         self._sets, self._store, self._seed = sets, store, seed
@@ -289,7 +291,7 @@ class ContextProviders:
         asked = [(condition.variant, Context.parse(condition.context)) for condition in conditions]
         self._contexts = [context for _, context in asked if context.family != NONE]
         self._searched = {variant for variant, context in asked if context.looks_up}
-        self._sections = _sections(sets, knowledge, quiet) if self._needs_base else {}
+        self._sections = _sections(sets, knowledge, execution) if self._needs_base else {}
         self.settings = dict(settings) if settings is not None else self._describe()
         finders = self.settings.get("finders")
         found = finders if isinstance(finders, dict) else {}
@@ -355,14 +357,14 @@ class ContextProviders:
         return bool(wanted or (self._contexts and (self._base.path or self._layout.format == "routes")))
 
 
-def _sections(sets: Sequence[SampleSet], knowledge: KnowledgeConfig, quiet: bool) -> dict[str, Section]:
+def _sections(sets: Sequence[SampleSet], knowledge: KnowledgeConfig, execution: Execution) -> dict[str, Section]:
     """The base of each standard set's samples and variants, by its name; none where there are no points at all."""
     by_root = dict[str, SampleSet]()
     for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
         by_root.setdefault(opened.root, opened)
     if knowledge.read()[0].path:
-        return dict.fromkeys(by_root, Section(knowledge, sets[0], quiet))
-    return {root: Section(knowledge, opened, quiet) for root, opened in by_root.items() if _has_points(opened)}
+        return dict.fromkeys(by_root, Section(knowledge, sets[0], execution))
+    return {root: Section(knowledge, opened, execution) for root, opened in by_root.items() if _has_points(opened)}
 
 
 def _has_points(opened: SampleSet) -> bool:

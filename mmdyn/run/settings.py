@@ -22,6 +22,7 @@ from mmdyn.models import Budget, Caches, nonces, read_settings
 from mmdyn.plugins import resolve
 from mmdyn.record import Condition
 from mmdyn.run.conditions import Names, split_names
+from mmdyn.run.execution import Execution
 from mmdyn.run.sets import several
 from mmdyn.sample import Sample
 from mmdyn.scoring import AUTO, Cascade, Judge, Scorer, check_mode, open_judge
@@ -225,9 +226,9 @@ class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
 class Section:
     """The base of one set's samples: a run's, or the set's own points."""
 
-    def __init__(self, knowledge: KnowledgeConfig, source: SampleSet, quiet: bool = False) -> None:
+    def __init__(self, knowledge: KnowledgeConfig, source: SampleSet, execution: Execution) -> None:
         base, self._retriever, _ = knowledge.read()
-        self._rerank, self._quiet = knowledge.rerank, quiet
+        self._rerank, self._quiet, self._cache = knowledge.rerank, execution.quiet, execution.cache
         self._path, self._join = Path(base.path) if base.path else source.folder, base.join
 
     @cached_property
@@ -247,7 +248,7 @@ class Section:
         (index, retriever), more = self._opened, kprag.read_joined(split_names(self._retriever.query))
         missing = (one for one in samples if store.get(FOUND, found_key(self.finder, one)) is None)
         query = kprag.QueryWriter(opened.images, more)
-        reranking = _reranker(self._rerank, store.folder.parent)
+        reranking = _reranker(self._rerank, Caches(self._cache, store.folder.parent))
         with reranking as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
             for sample, ids in kprag.look_up_points(index, retriever, missing, query, self._retriever.k, reranker):
                 store.put(FOUND, found_key(self.finder, sample), canonical(ids))
@@ -291,11 +292,11 @@ def _told_of_words(given: kprag.Retriever | None) -> Iterator[None]:
 
 
 @contextmanager
-def _reranker(text: str, out: Path) -> Iterator[kprag.Reranker | None]:
+def _reranker(text: str, caches: Caches) -> Iterator[kprag.Reranker | None]:
     if not text:
         yield None
         return
-    reranker = kprag.open_reranker(text, out)
+    reranker = kprag.open_reranker(text, caches)
     try:
         yield reranker
     finally:

@@ -249,6 +249,20 @@ def test_points_are_looked_up_for_what_is_asked_alone(source: SampleSet, tmp_pat
         assert server.stats.total == 3
 
 
+@pytest.mark.parametrize(("cache", "asked"), [(None, 6), ("own", 6), ("none", 6), ("shared", 3)])
+def test_a_reranker_of_ones_own_answers_out_of_the_cache_that_is_asked_for(
+    source: SampleSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: str | None, asked: int
+) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+    with serve(reply=str(script(tmp_path, '{"order": [2, 1]}'))) as server:
+        library = msgspec.structs.replace(LEXICAL, rerank=f"openai:rr,base_url={server.url}")
+        settings: dict[str, Any] = {"modes": "standard", "contexts": "kprag:retrieved", "n": 3, "cache": cache}
+        for out in ("one", "two"):
+            evaluated(source, MODEL, tmp_path / out, knowledge=library, quiet=True, **settings)
+        assert server.stats.total == asked
+    assert (tmp_path / "one" / "replies").is_dir() == (cache in (None, "own"))
+
+
 def test_what_was_looked_up_stays_when_looking_up_is_broken_off(source: SampleSet, tmp_path: Path) -> None:
     orders = script(tmp_path, {"match": "molten", "error": "transient"}, '{"order": [2, 1]}')
     library = msgspec.structs.replace(LEXICAL, rerank=f"scripted:{orders},max_tries=1")

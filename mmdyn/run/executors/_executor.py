@@ -175,9 +175,9 @@ def open_providers(
     known: dict[str, Json] | None = None,
 ) -> ContextProviders:
     """What lies beside the samples of a job's sets; `known`: the settings of another process, which looked it up."""
-    quiet, seed = job.execution.quiet, job.spec.seed
+    spec, execution = job.spec, job.execution
     return ContextProviders(
-        sets, conditions, job.knowledge, store, known, seed=seed, examples=job.spec.examples, quiet=quiet
+        sets, conditions, job.knowledge, store, known, seed=spec.seed, examples=spec.examples, execution=execution
     )
 
 
