@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from msgspec import Struct
 
 from mmdyn.record import Scale
 from mmdyn.stats import Estimate, Floats, Ints, Share, mean_of, mean_of_means, mean_score
-from mmdyn.tables.columns import Cell, Columns, Watcher, cell_of, split
+from mmdyn.tables.columns import Cell, Columns, Counts, Watcher, add_counts, cell_of, split
 from mmdyn.tables.factors import FACTORS
 from mmdyn.tables.run_state import Measure, measure
 
@@ -72,6 +72,27 @@ class Row(Struct, frozen=True, kw_only=True):
     note: str = ""
     paper: float | None = None
     paper_model: str = ""
+
+
+class RowDetails(TypedDict, total=False):
+    """What a row may have beside its factors, its quantity and its value; `Row` says what each is. counts: of records,
+    by outcome."""
+
+    unit: str
+    ci95: Interval | None
+    n: int
+    left_out: int
+    variants_left_out: int
+    not_applicable: int
+    rejected: int
+    doubtful: int
+    counts: Counts
+    p: float | None
+    judged: Interval | None
+    scale: Scale | Literal[""]
+    differs: tuple[str, ...]
+    method: str
+    note: str
 
 
 class TablePart(Struct, frozen=True):
@@ -175,39 +196,78 @@ class Block(NamedTuple):
         """The cluster of each parent of a cell."""
         return self.columns.clusters[cell.parents]
 
-    def row(self, axes: Sequence[str], key: Key, quantity: str, value: float | None, **more: Any) -> Row:
-        """A row of this block."""
-        factors = self.front | dict(zip(axes, key, strict=True))
-        return Row(factors=factors, quantity=quantity, value=value, **{"unit": self.measure.unit} | more)
+    def row(
+        self, axes: Sequence[str], key: Key, quantity: str, value: float | None, **details: Unpack[RowDetails]
+    ) -> Row:
+        """A row of this block, in the unit of its measure if none is given."""
+        counts = details.get("counts", Counts())
+        return Row(
+            factors=self.front | dict(zip(axes, key, strict=True)),
+            quantity=quantity,
+            unit=details.get("unit", self.measure.unit),
+            value=value,
+            ci95=details.get("ci95"),
+            n=details.get("n", 0),
+            left_out=details.get("left_out", 0),
+            variants_left_out=details.get("variants_left_out", 0),
+            not_applicable=details.get("not_applicable", 0),
+            rejected=details.get("rejected", 0),
+            doubtful=details.get("doubtful", 0),
+            answers=counts.answers,
+            unparsed=counts.unparsed,
+            refused=counts.refused,
+            truncated=counts.truncated,
+            failed=counts.failed,
+            unscored=counts.unscored,
+            needs_judge=counts.needs_judge,
+            p=details.get("p"),
+            judged=details.get("judged"),
+            scale=details.get("scale", ""),
+            differs=details.get("differs", ()),
+            method=details.get("method", ""),
+            note=details.get("note", ""),
+        )
 
-    def share_row(self, axes: Sequence[str], key: Key, quantity: str, share: Share | Estimate, **more: Any) -> Row:
+    def share_row(
+        self, axes: Sequence[str], key: Key, quantity: str, share: Share | Estimate, **details: Unpack[RowDetails]
+    ) -> Row:
         """A share that is known with its interval."""
         value, low, high = (round(number, 6) + 0.0 for number in (share.value, share.low, share.high))
-        return self.row(axes, key, quantity, value, **{"ci95": (low, high), "unit": "share"} | more)
+        given: RowDetails = {"ci95": (low, high), "unit": "share", **details}
+        return self.row(axes, key, quantity, value, **given)
 
     def mean_row(
-        self, axes: Sequence[str], key: Key, quantity: str, cell: Cell, strata: Ints | None = None, **more: Any
+        self,
+        axes: Sequence[str],
+        key: Key,
+        quantity: str,
+        cell: Cell,
+        strata: Ints | None = None,
+        **details: Unpack[RowDetails],
     ) -> Row:
         """The mean of a cell. strata: of a mean of means, which of these each parent is in."""
         if not len(cell.values):
             note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
-            return self.row(axes, key, quantity, None, **cell.counts, **{"note": note} | more)
-        found: dict[str, Any] = {"n": len(np.unique(cell.parents)), **cell.counts, **more}
+            empty: RowDetails = {"note": note, "counts": cell.counts, **details}
+            return self.row(axes, key, quantity, None, **empty)
+        found: RowDetails = {"n": len(np.unique(cell.parents)), "counts": cell.counts, **details}
         if strata is not None:
-            found["note"] = "; ".join(filter(None, (more.get("note"), _small_groups(strata))))
+            found["note"] = "; ".join(filter(None, (details.get("note"), _small_groups(strata))))
         if self.measure.unit == "count":
             return self.row(axes, key, quantity, found["n"], **found)
         if self.measure.unit != "share":
             mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
-            return self.row(axes, key, quantity, mean.value, ci95=mean.ci95, **{"method": mean.method} | found)
+            found = {"method": mean.method, **found, "ci95": mean.ci95}
+            return self.row(axes, key, quantity, mean.value, **found)
         estimate = self._mean(cell, cell.values, strata).rounded
         if cell.waits:
             ends = [self._mean(cell, values, strata).rounded for values in (cell.low, cell.high)]
             low, high = min(end.low for end in ends), max(end.high for end in ends)
             method = "; ".join(dict.fromkeys(end.method for end in ends))
             estimate = estimate._replace(low=low, high=high, method=method)
-            found |= {"judged": (ends[0].value, ends[1].value)}
-        return self.row(axes, key, quantity, estimate.value, ci95=estimate.ci95, method=estimate.method, **found)
+            found["judged"] = ends[0].value, ends[1].value
+        found |= {"ci95": estimate.ci95, "method": estimate.method}
+        return self.row(axes, key, quantity, estimate.value, **found)
 
     def _mean(self, cell: Cell, values: Floats, strata: Ints | None) -> Estimate:
         columns = (cell.weights, self.labels(cell), self.least(cell))
@@ -234,13 +294,19 @@ def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
     each = list(cells.values())
     scaled = [cell.weights / cell.weights.sum() for cell in each]
     strata = np.repeat(list(cells), [len(cell.values) for cell in each])
-    found: dict[str, Any] = {
-        name: np.concatenate([getattr(cell, name) for cell in each])
-        for name in ("parents", "values", "chance", "least", "low", "high", "asked")
-    }
-    ids = np.concatenate([code * (1 << 32) + cell.ids for code, cell in cells.items()])
-    counts = {name: sum(cell.counts[name] for cell in each) for name in each[0].counts}
-    return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts), strata
+    cell = Cell(
+        parents=np.concatenate([cell.parents for cell in each]),
+        ids=np.concatenate([code * (1 << 32) + cell.ids for code, cell in cells.items()]),
+        values=np.concatenate([cell.values for cell in each]),
+        weights=np.concatenate(scaled),
+        chance=np.concatenate([cell.chance for cell in each]),
+        least=np.concatenate([cell.least for cell in each]),
+        low=np.concatenate([cell.low for cell in each]),
+        high=np.concatenate([cell.high for cell in each]),
+        counts=add_counts(each),
+        asked=np.concatenate([cell.asked for cell in each]),
+    )
+    return cell, strata
 
 
 def _small_groups(strata: Ints) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import combinations, compress, product
 from statistics import NormalDist
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,8 @@ from mmdyn.stats import (
     shapley_weights,
 )
 from mmdyn.table import Attribution, Curves
-from mmdyn.tables.blocks import TOTAL, WAITING, Block, Key, Numbered, Row, p_digits
-from mmdyn.tables.columns import SAME, Cell, split
+from mmdyn.tables.blocks import TOTAL, WAITING, Block, Interval, Key, Numbered, Row, RowDetails, p_digits
+from mmdyn.tables.columns import SAME, Cell, Counts, add_counts, split
 from mmdyn.tables.factors import NOT_GIVEN
 from mmdyn.tables.pairing import ALPHA, CORRECTED, difference_row
 
@@ -56,7 +56,7 @@ class Forms(NamedTuple):
     scale: Scale
     least: float
     left_out: int
-    counts: dict[str, int]
+    counts: Counts
     note: str
 
     @property
@@ -93,12 +93,22 @@ class Forms(NamedTuple):
         ends = above - below * self.least + constant, below - above * self.least - constant
         return np.nansum(self.values * taken, axis=1) + constant, float(np.maximum(*ends).max())
 
+    @property
+    def details(self) -> RowDetails:
+        """What every row of these parents has."""
+        return {"n": self.n, "left_out": self.left_out, "counts": self.counts}
+
     def only(self, kept: NDArray[np.bool_]) -> Forms:
         """Some of the parents; the others are left out."""
-        columns = {
-            name: getattr(self, name)[kept] for name in ("parents", "values", "low", "high", "weights", "labels")
-        }
-        return self._replace(**columns, left_out=self.left_out + int((~kept).sum()))
+        return self._replace(
+            parents=self.parents[kept],
+            values=self.values[kept],
+            low=self.low[kept],
+            high=self.high[kept],
+            weights=self.weights[kept],
+            labels=self.labels[kept],
+            left_out=self.left_out + int((~kept).sum()),
+        )
 
 
 def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = False, every: bool = True) -> Forms:
@@ -124,7 +134,6 @@ def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = 
     shared = _shared(cells, every)
     least = [block._replace(measured="corrected").least(cell) for cell in cells] if scaled else [0.0]
     asked = np.unique(np.concatenate([cell.asked for cell in cells])) if cells else shared
-    counts = {name: sum(cell.counts[name] for cell in cells) for name in cells[0].counts} if cells else {}
     return Forms(
         parents=shared,
         values=_aligned(cells, shared, "values"),
@@ -135,7 +144,7 @@ def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = 
         scale="corrected" if scaled else "raw",
         least=min(least),
         left_out=len(asked) - len(shared),
-        counts=counts,
+        counts=add_counts(cells),
         note=CORRECTED if differing and not corrected else "",
     )
 
@@ -258,8 +267,8 @@ class _Factorial(NamedTuple):
         notes = [*filter(None, [self.forms.note]), *[WAITING] * self.forms.waits]
         whole = estimates["whole", TOTAL]
         for (quantity, operator), found in estimates.items():
-            key, more = (*self.key, operator), {**self.counts, "quantity": quantity}
-            yield difference_row(self.block, self.axes, key, found, notes, **more)
+            key = (*self.key, operator)
+            yield difference_row(self.block, self.axes, key, found, notes, quantity, **self.forms.details)
             if quantity == "shapley" and whole.p is not None and whole.p <= ALPHA:
                 yield self.row(operator, "share of the drop", round(found.value / whole.value, 6))
 
@@ -279,17 +288,13 @@ class _Factorial(NamedTuple):
             against = shapley.p is not None and shapley.p <= ALPHA and shapley.value * value < 0
             note = "; ".join([f"p {p_digits(p):.3g}"] + [AGAINST] * against + [RAW] * (self.forms.scale == "corrected"))
             ends = (round(low, 6), round(high, 6))
-            told = {"unit": "log odds", "ci95": ends, "note": note, "method": "GEE, exchangeable, Mancl-DeRouen"}
-            yield self.row(operator, "log odds", round(value, 6), **told)
+            method = "GEE, exchangeable, Mancl-DeRouen"
+            yield self.row(operator, "log odds", round(value, 6), unit="log odds", ci95=ends, note=note, method=method)
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Of parents, and of records that did not count."""
-        return {**self.forms.counts, "n": self.forms.n, "left_out": self.forms.left_out}
-
-    def row(self, operator: str, quantity: str, value: float | None, **more: Any) -> Row:
+    def row(self, operator: str, quantity: str, value: float | None, **details: Unpack[RowDetails]) -> Row:
         """A row of an operator."""
-        return self.block.row(self.axes, (*self.key, operator), quantity, value, **self.counts, **more)
+        every: RowDetails = {**self.forms.details, **details}
+        return self.block.row(self.axes, (*self.key, operator), quantity, value, **every)
 
 
 def _own_forms(forms: Forms, on: NDArray[np.bool_], designs: Mapping[int, NDArray[np.bool_]]) -> Forms:
@@ -341,10 +346,11 @@ def _curve(
     doses, measure = _doses(block, levels)
     order = sorted(doses, key=doses.__getitem__)
     forms = forms_of(block, {STANDARD: standard, **{chain: levels[chain] for chain in order}}, corrected=True)
-    more: dict[str, Any] = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
+    more = forms.details
     if not measure or not forms.n:
         note = NOT_UNDER_ALL_LEVELS if measure else NO_DOSE
-        yield block.row(axes, of_all, "area", None, note=note, **more), None
+        none: RowDetails = {"note": note, **more}
+        yield block.row(axes, of_all, "area", None, **none), None
         return
     note = "; ".join([MEASURES[measure], *[forms.note] * bool(forms.note), *[WAITING] * forms.waits])
     scaled = block._replace(measured="corrected") if forms.scale == "corrected" else block
@@ -352,8 +358,8 @@ def _curve(
     told = dict(zip((STANDARD, *order), x.tolist(), strict=True))
     fit = yield from _levels(scaled, axes, key, forms, told, more)
     trend = forms.combined(slope_weights(x))
-    yield difference_row(scaled, axes, of_all, trend, [note], quantity=f"slope per {STEP} of dose", **more), None
-    yield scaled.row(axes, of_all, "half dose", **_half_row(half_of(forms, x, fit), x[-1]), unit=DOSE, **more), None
+    yield difference_row(scaled, axes, of_all, trend, [note], f"slope per {STEP} of dose", **more), None
+    yield _half_row(scaled, axes, of_all, half_of(forms, x, fit), x[-1], more), None
     whole = scaled.cell(standard)
     whole = whole.only(np.searchsorted(whole.parents, forms.parents))
     area = whole._replace(values=forms.values @ area_weights(x))
@@ -410,25 +416,35 @@ def _doses(block: Block, levels: Mapping[str, Ints]) -> tuple[dict[str, float], 
 
 
 def _levels(
-    block: Block, axes: Sequence[str], key: Key, forms: Forms, doses: Mapping[str, float], more: Mapping[str, Any]
+    block: Block, axes: Sequence[str], key: Key, forms: Forms, doses: Mapping[str, float], more: RowDetails
 ) -> Generator[Numbered, None, Floats]:
     """Of each level the score with an interval such that all hold at once, and the fit with its band, which is
     returned."""
     means, curve = band_of(forms)
     for place, (level, dose) in enumerate(doses.items()):
-        own = axes, (*key, level.partition("@")[2] or level, f"{dose:g}")
-        mean = means[place].rounded
-        told = {"ci95": mean.ci95, "method": f"{mean.method}, simultaneous (Bonferroni)", **more}
-        yield block.row(*own, block.measured, mean.value, **told), None
-        fit, *ends = (round(float(column[place]), 6) + 0.0 for column in curve)
-        yield block.row(*own, "fit", fit, ci95=tuple(ends), method="monotone fit with its band", **more), None
+        own, mean = (*key, level.partition("@")[2] or level, f"{dose:g}"), means[place].rounded
+        method = f"{mean.method}, simultaneous (Bonferroni)"
+        scored: RowDetails = {"ci95": mean.ci95, "method": method, **more}
+        yield block.row(axes, own, block.measured, mean.value, **scored), None
+        fit, low, high = (round(float(column[place]), 6) + 0.0 for column in curve)
+        fitted: RowDetails = {"ci95": (low, high), "method": "monotone fit with its band", **more}
+        yield block.row(axes, own, "fit", fit, **fitted), None
     return curve.fit
 
 
-def _half_row(found: HalfDose | None, last: float) -> dict[str, Any]:
-    """What the row of a half dose has."""
+def _half_row(
+    block: Block, axes: Sequence[str], key: Key, found: HalfDose | None, last: float, more: RowDetails
+) -> Row:
+    """The row of the dose at which half of what the standard score is above chance is lost."""
     if found is None:
-        return {"value": None, "note": NO_STANDARD}
+        none: RowDetails = {"note": NO_STANDARD, "unit": DOSE, **more}
+        return block.row(axes, key, "half dose", None, **none)
     reached = f"not reached by dose {last:g}" + f", surely not by {found.low:g}" * (found.low > 0)
-    told = {"method": "stepwise tests (Hsu-Berger)", "note": reached if found.dose is None else ""}
-    return {"value": found.dose and round(found.dose, 4), "ci95": (found.low, found.high), **told}
+    tested: RowDetails = {
+        "ci95": cast(Interval, (found.low, found.high)),  # the one interval whose upper end may be open, None
+        "method": "stepwise tests (Hsu-Berger)",
+        "note": reached if found.dose is None else "",
+        "unit": DOSE,
+        **more,
+    }
+    return block.row(axes, key, "half dose", found.dose and round(found.dose, 4), **tested)

@@ -179,6 +179,18 @@ class Columns(Struct, frozen=True, kw_only=True):
         return Field(values, found)
 
 
+class Counts(NamedTuple):
+    """How many records there are, by outcome; `answers` are those that have a score."""
+
+    answers: int = 0
+    failed: int = 0
+    unscored: int = 0
+    needs_judge: int = 0
+    unparsed: int = 0
+    refused: int = 0
+    truncated: int = 0
+
+
 class Cell(NamedTuple):
     """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
 
@@ -195,7 +207,7 @@ class Cell(NamedTuple):
     least: Floats
     low: Floats
     high: Floats
-    counts: dict[str, int]
+    counts: Counts
     asked: Ints
     chains: int = 1
 
@@ -594,10 +606,34 @@ def _shares(columns: Columns, keys: Ints, worth: Floats) -> tuple[Floats, int]:
     return worth * total[pools] / (counts[pools] * sums[asked]), most
 
 
-def counts_of(columns: Columns, records: Ints) -> dict[str, int]:
+def counts_of(columns: Columns, records: Ints) -> Counts:
     """How many of some records have each flag but `waits`, and how many have an answer that is scored."""
-    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS if name != "waits"}
-    return {"answers": len(records) - counts["failed"] - counts["unscored"], **counts}
+    failed, unscored, needs_judge, _, unparsed, refused, truncated = (
+        int(columns.flags[name][records].sum()) for name in FLAGS
+    )
+    return Counts(
+        answers=len(records) - failed - unscored,
+        failed=failed,
+        unscored=unscored,
+        needs_judge=needs_judge,
+        unparsed=unparsed,
+        refused=refused,
+        truncated=truncated,
+    )
+
+
+def add_counts(cells: Sequence[Cell]) -> Counts:
+    """The sums of the counts of several cells."""
+    each = [cell.counts for cell in cells]
+    return Counts(
+        answers=sum(counts.answers for counts in each),
+        failed=sum(counts.failed for counts in each),
+        unscored=sum(counts.unscored for counts in each),
+        needs_judge=sum(counts.needs_judge for counts in each),
+        unparsed=sum(counts.unparsed for counts in each),
+        refused=sum(counts.refused for counts in each),
+        truncated=sum(counts.truncated for counts in each),
+    )
 
 
 def records_where(columns: Columns, where: Mapping[str, tuple[str, ...]]) -> tuple[Ints, str]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from mmdyn.sample import Answer, Sample, from_json
 from mmdyn.shots import Shots
 from mmdyn.stats import Ints, equality, holm
 from mmdyn.table import Contrasts, FieldTests, Flips
-from mmdyn.tables.blocks import UNTESTED, Block, Numbered, Row, RowWatcher, p_digits
+from mmdyn.tables.blocks import UNTESTED, Block, Numbered, Row, RowDetails, RowWatcher, p_digits
 from mmdyn.tables.columns import FORM, NOT_RECORDED, PICTURES, TURNS, Columns
 from mmdyn.tables.factors import (
     ARROW,
@@ -167,8 +167,9 @@ def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
     own = Pair.of(block, *(records[read[records]] for records in pair.records))
     if found := own.difference():
         unit, found = block.difference_unit, found.rounded
-        more: dict[str, Any] = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
-        yield block.row((), (), READ, found.value, ci95=found.ci95, **more), None
+        details: RowDetails = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
+        details["ci95"] = found.ci95
+        yield block.row((), (), READ, found.value, **details), None
 
 
 def find_sides(keys: Sequence[Key]) -> list[Sides]:
@@ -347,15 +348,22 @@ def _rows(pair: Pair, front: dict[str, str], name: str) -> Iterator[Numbered]:
     waits = pair.a.waits or pair.b.waits
     labels = block.columns.clusters[pair.a.parents[inside]]
     p = None if waits else equality(change[inside], codes[inside], weights[inside], labels)
-    more = {"n": int(inside.sum()), "left_out": int((~inside).sum()), "unit": "points", "scale": pair.scale}
-    untold = UNTESTED if waits else TOO_FEW_GROUP if p is None else ""
-    told = {"p": p and p_digits(p), "method": TESTED, "note": untold}
-    yield block.row(("field",), (name,), EQUAL, None, **more, **told), None
+    tested: RowDetails = {
+        "n": int(inside.sum()),
+        "left_out": int((~inside).sum()),
+        "unit": "points",
+        "scale": pair.scale,
+        "p": p and p_digits(p),
+        "method": TESTED,
+        "note": UNTESTED if waits else TOO_FEW_GROUP if p is None else "",
+    }
+    yield block.row(("field",), (name,), EQUAL, None, **tested), None
     for value in large:
         own = codes == field.values.index(value)
         mean = round(float(np.average(change[own], weights=weights[own])), 6) + 0.0
-        more = {"n": counts[value], "unit": "points", "scale": pair.scale}
-        yield block.row(("field", "value"), (name, value), "difference", mean, **more), None
+        key, n = (name, value), counts[value]
+        row = block.row(("field", "value"), key, "difference", mean, n=n, unit="points", scale=pair.scale)
+        yield row, None
 
 
 TO_WRONG, TO_RIGHT = "right to wrong", "wrong to right"

@@ -23,7 +23,7 @@ from mmdyn.sample import Sample
 from mmdyn.stats import Estimate, Floats, Ints, prediction_powered, rogan_gladen, tuned_power, weighted_kappa
 from mmdyn.table import Corrected, Judged, MeaningJudges
 from mmdyn.tables.blocks import Block, Numbered, Row, RowWatcher
-from mmdyn.tables.columns import Cell, Columns, record_weights
+from mmdyn.tables.columns import Cell, Columns, Counts, record_weights
 from mmdyn.tables.factors import POOLED, Key
 from mmdyn.tables.measurements import Calibration, Grading, Marks, judge_id, load_calibrations, load_gradings, named
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, Spending
@@ -205,10 +205,11 @@ class _Answers(NamedTuple):
         self, who: str, values: Floats, *, waits: NDArray[np.bool_] | None = None, failed: int = 0, left_out: int = 0
     ) -> Numbered:
         """The mean of the answers that have a value."""
-        counts = {"answers": int((~np.isnan(values)).sum()), "failed": failed, "left_out": left_out}
+        answers = int((~np.isnan(values)).sum())
+        counts = Counts(answers=answers, failed=failed)
         cell = self.cell.holding(self.parents, values, self.weights, waits)._replace(counts=counts)
-        note = "" if counts["answers"] else NO_SCORE
-        return self.block.mean_row(("scored by",), (who,), "score", cell, note=note), cell
+        note = "" if answers else NO_SCORE
+        return self.block.mean_row(("scored by",), (who,), "score", cell, note=note, left_out=left_out), cell
 
     def combined(self, who: str, values: Floats, waits: NDArray[np.bool_]) -> Numbered:
         """The mean of rules and judges; where answers have no verdict, between which ends it lies. Over the others
@@ -318,8 +319,10 @@ def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator
         shares = {"recall": one.recall, "precision": one.precision, "specificity": one.specificity}
         for name, share in shares.items():
             if share:
-                more = {"n": share.n, "failed": one.failed, "method": METHOD}
-                yield here.share_row(("calibration",), (named(one),), name, share, **more)
+                key = (named(one),)
+                yield here.share_row(
+                    ("calibration",), key, name, share, n=share.n, counts=Counts(failed=one.failed), method=METHOD
+                )
 
 
 def _is_by_rules(label: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
 from mmdyn.stats import Ints, Tries, group_means, mean_score, paired_difference, pass_at_k, tries_agree, worst_at_k
 from mmdyn.table import Noise
-from mmdyn.tables.blocks import AS_RULES, TOTAL, UNTESTED, Block, Key, Numbered, Row
+from mmdyn.tables.blocks import AS_RULES, TOTAL, UNTESTED, Block, Key, Numbered, Row, RowDetails
 from mmdyn.tables.columns import Cell, split
 from mmdyn.tables.pairing import difference_row
 
@@ -169,9 +169,9 @@ class _Side(NamedTuple):
         """A figure of variants and of repetitions, or of what else is named, over the parents that have both, and their
         difference."""
         shared = np.array(sorted(varied.keys() & (varied if repeated is None else repeated).keys()), np.int64)
-        more: dict[str, Any] = {**self.both.counts, "n": len(shared), "left_out": len(self.both.asked) - len(shared)}
-        if not len(shared):
-            yield self.row(figure, "difference", None, note=NONE, **more), None
+        n, left_out, counts = len(shared), len(self.both.asked) - len(shared), self.both.counts
+        if not n:
+            yield self.row(figure, "difference", None, note=NONE, n=n, left_out=left_out, counts=counts), None
             return
         weights = self.both.weights[np.searchsorted(self.both.parents, shared)]
         notes, labels = [AS_RULES] * self.both.waits, self.block.columns.clusters[shared]
@@ -179,22 +179,34 @@ class _Side(NamedTuple):
         columns = {name: np.array([side[parent] for parent in shared.tolist()]) for name, side in sides.items()}
         for name, values in columns.items():
             mean = mean_score(values, weights, labels).rounded
-            told = {"ci95": mean.ci95, "method": mean.method, "note": "; ".join(notes)}
-            yield self.row(figure, name, mean.value, **told, **more), None
+            row = self.row(
+                figure,
+                name,
+                mean.value,
+                ci95=mean.ci95,
+                method=mean.method,
+                note="; ".join(notes),
+                n=n,
+                left_out=left_out,
+                counts=counts,
+            )
+            yield row, None
         if repeated is not None:
             found = paired_difference(columns["variants"] - columns[name], weights, labels)
             if self.both.waits:
                 found, notes = found._replace(ci95=None, p=None), [UNTESTED]
-            yield difference_row(self.block, self.axes, (*self.key, figure), found, notes, **more), None
+            key = (*self.key, figure)
+            row = difference_row(self.block, self.axes, key, found, notes, n=n, left_out=left_out, counts=counts)
+            yield row, None
 
     @property
     def axes(self) -> tuple[str, ...]:
         """The factors of a row."""
         return (*self.by, "chain", "figure")
 
-    def row(self, figure: str, quantity: str, value: float | None, **more: Any) -> Row:
+    def row(self, figure: str, quantity: str, value: float | None, **details: Unpack[RowDetails]) -> Row:
         """A row of this chain."""
-        return self.block.row(self.axes, (*self.key, figure), quantity, value, **more)
+        return self.block.row(self.axes, (*self.key, figure), quantity, value, **details)
 
 
 def _flipped(tries: Tries) -> float | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 from msgspec.structs import replace
@@ -24,8 +24,8 @@ from mmdyn.stats import (
     paired_difference_between,
 )
 from mmdyn.table import Paired
-from mmdyn.tables.blocks import Block, Key, Numbered, Row, p_digits
-from mmdyn.tables.columns import SAME, Cell, Columns, counts_of
+from mmdyn.tables.blocks import Block, Interval, Key, Numbered, Row, RowDetails, p_digits
+from mmdyn.tables.columns import SAME, Cell, Columns, add_counts, counts_of
 from mmdyn.tables.factors import NOT_GIVEN, PICKED
 
 ALPHA = 0.05
@@ -96,7 +96,7 @@ class Pair(NamedTuple):
         """The share of one side's compared answers that were refused or not read."""
         columns = self.block.columns
         counts = counts_of(columns, records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)])
-        return (counts["unparsed"] + counts["refused"]) / counts["answers"] if counts["answers"] else 0.0
+        return (counts.unparsed + counts.refused) / counts.answers if counts.answers else 0.0
 
     def rows(
         self, axes: Sequence[str], key: Key, names: Sequence[str], notes: Sequence[str] = (),
@@ -110,30 +110,38 @@ class Pair(NamedTuple):
         for name, cell in zip(names, sides, strict=True):
             yield self.block.mean_row(axes, key, name, cell, scale=self.scale), cell
         asked = np.unique(np.concatenate([self._ids(records) for records in self.records]))
-        more: dict[str, Any] = {name: sum(cell.counts[name] for cell in sides) for name in sides[0].counts}
-        more |= {"n": len(self.a.ids), "left_out": len(asked) - len(self.a.ids), "variants_left_out": len(self.lacking)}
-        more |= self._dropped() | {"scale": self.scale, "differs": differs}
+        details: RowDetails = {
+            "counts": add_counts(sides),
+            "n": len(self.a.ids),
+            "left_out": len(asked) - len(self.a.ids),
+            "variants_left_out": len(self.lacking),
+            "not_applicable": self._dropped("not_applicable"),
+            "rejected": self._dropped("rejected"),
+            "doubtful": self._dropped("doubtful"),
+            "scale": self.scale,
+            "differs": differs,
+        }
         found = self.difference() if comparable else None
         if found is None:
-            more |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
-            yield self.block.row(axes, key, "difference", None, **more), None
+            details |= {"note": self.empty if comparable else "; ".join(notes), "unit": self.block.difference_unit}
+            yield self.block.row(axes, key, "difference", None, **details), None
             return
         told = dict.fromkeys(notes, True) | {self.note: bool(self.note)}
-        more |= judged_of(self.a, self.b, self.weights)
+        if judged := judged_of(self.a, self.b, self.weights):
+            details["judged"] = judged
         known = [note for note, holds in told.items() if holds]
-        yield difference_row(self.block, axes, key, found, known, **more), None
+        yield difference_row(self.block, axes, key, found, known, **details), None
         if self.scale == "corrected":
             raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
 
-    def _dropped(self) -> dict[str, int]:
-        """How many variants of the compared parents were not made, by reason."""
-        columns, found = self.block.columns, Counter[str]()
+    def _dropped(self, reason: str) -> int:
+        """How many variants of the compared parents were not made for a reason."""
+        columns = self.block.columns
         keys = {*np.unique(columns.asked[np.concatenate(self.records)]).tolist()}
-        for (reason, key), counts in columns.dropped.items():
-            found[reason] += int(counts[self.a.parents].sum()) if key in keys else 0
-        return dict(found)
+        dropped = [counts for (why, key), counts in columns.dropped.items() if why == reason and key in keys]
+        return sum(int(counts[self.a.parents].sum()) for counts in dropped)
 
     @property
     def weights(self) -> Floats:
@@ -150,7 +158,7 @@ class Pair(NamedTuple):
         columns = self.block.columns
         compared = records[_are_paired(columns, records, self.a.ids, grouped=self.grouped)]
         every = counts_of(columns, records)
-        counts = counts_of(columns, compared) | {name: every[name] for name in ("failed", "unscored")}
+        counts = counts_of(columns, compared)._replace(failed=every.failed, unscored=every.unscored)
         return cell._replace(counts=counts)
 
 
@@ -232,13 +240,13 @@ def _tested(block: Block, a: Cell, b: Cell) -> Difference:
     return paired_difference(differences, weights, labels, bound)
 
 
-def judged_of(a: Cell, b: Cell, weights: Floats) -> dict[str, Any]:
-    """Between what b - a of cells of the same ids lies once all is judged, by the name that a row has for it."""
+def judged_of(a: Cell, b: Cell, weights: Floats) -> Interval | None:
+    """Between what b - a of cells of the same ids lies once all is judged; None where nothing waits for a judge."""
     if not (a.waits or b.waits):
-        return {}
+        return None
     ends = (b.low - a.high, b.high - a.low)
     low, high = (round(float(np.average(end, weights=weights)), 6) + 0.0 for end in ends)
-    return {"judged": (low, high)}
+    return low, high
 
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
@@ -259,15 +267,27 @@ def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
 
 
 def difference_row(
-    block: Block, by: Sequence[str], key: Key, found: Difference, notes: Sequence[str], **more: Any
+    block: Block,
+    by: Sequence[str],
+    key: Key,
+    found: Difference,
+    notes: Sequence[str],
+    quantity: str = "difference",
+    **details: Unpack[RowDetails],
 ) -> Row:
     """The row of a difference, or of another number that is tested against 0."""
     found = found.rounded
-    few = TOO_FEW_OFF if str(more.get("quantity")).startswith("slope") else TOO_FEW_NOTE
+    few = TOO_FEW_OFF if quantity.startswith("slope") else TOO_FEW_NOTE
     notes = notes if found.p is not None else [*notes, few]
-    more = {"ci95": found.ci95, "method": found.method, "note": "; ".join(notes)} | more
-    p = None if found.p is None else p_digits(found.p)
-    return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=block.difference_unit, **more)
+    given: RowDetails = {
+        "ci95": found.ci95,
+        "method": found.method,
+        "note": "; ".join(notes),
+        **details,
+        "p": None if found.p is None else p_digits(found.p),
+        "unit": block.difference_unit,
+    }
+    return block.row(by, key, quantity, found.value, **given)
 
 
 def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Numbered]:

@@ -107,12 +107,10 @@ def ranking_rows(block: Block, part: Ranking) -> Iterator[Numbered]:
     low, high = (float(np.where(known == 0, end, known).mean()) for end in (-1, 1))
     told = [] if value is None else [value]
     ends = (round(min(low, *told), 6), round(max(high, *told), 6))
-    more = {
-        "n": len(np.unique(np.concatenate([cell.parents for cell in cells.values()]))),
-        "method": f"Kendall's tau-b; {RANGE}",
-    }
-    note = "" if taus else "all models are equal under a value"
-    yield block.row((), (), "tau", value and round(value, 6), unit="", ci95=ends, note=note, **more), None
+    n = len(np.unique(np.concatenate([cell.parents for cell in cells.values()])))
+    note, method = "" if taus else "all models are equal under a value", f"Kendall's tau-b; {RANGE}"
+    row = block.row((), (), "tau", value and round(value, 6), unit="", ci95=ends, note=note, n=n, method=method)
+    yield row, None
     swaps = sum(int((seen[one] * seen[other] < 0).sum()) for one, other in pairs)
     counts = {"reversals": swaps, "sure reversals": int((known < 0).sum()), "pairs compared": known.size}
     yield from ((block.row((), (), name, count, unit="count"), None) for name, count in counts.items())

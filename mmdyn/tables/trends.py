@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,9 @@ from mmdyn.stats import (
     slope,
 )
 from mmdyn.table import Gap, Ladder, Spread, Trend
-from mmdyn.tables.blocks import AS_RULES, UNTESTED, WAITING, Block, Key, Numbered, Row, p_digits
+from mmdyn.tables.blocks import AS_RULES, UNTESTED, WAITING, Block, Key, Numbered, Row, RowDetails, p_digits
 from mmdyn.tables.chain_effects import forms_of
-from mmdyn.tables.columns import Cell, split
+from mmdyn.tables.columns import Cell, add_counts, split
 from mmdyn.tables.factors import NOT_GIVEN, PICKED, RUNG
 from mmdyn.tables.pairing import TOO_FEW_GROUP, by_group, difference_row
 
@@ -85,8 +85,7 @@ def _rungs(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, I
         forms = forms_of(block, {NONE: contexts[NONE], name: records}, corrected=True)
         if forms.n:
             notes = [*[forms.note] * bool(forms.note), *[WAITING] * forms.waits]
-            more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
-            yield difference_row(block, axes, own, forms.combined((-1, 1)), notes, **more), None
+            yield difference_row(block, axes, own, forms.combined((-1, 1)), notes, **forms.details), None
 
 
 def _needless(block: Block, axes: Sequence[str], key: Key, records: Ints) -> Row:
@@ -133,32 +132,35 @@ def _wanting(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str,
         return
     asked = [name for name in (NONE, see, know, both if see and know else "") if name]
     forms = forms_of(block, {name: contexts[name] for name in asked}, corrected=True)
-    more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
     if not forms.n:
         note = f"no question was answered under all of {', '.join(asked)}"
-        yield block.row(axes, (*key, UNMENDED), OF_ALL, None, note=note, **more), None
+        none: RowDetails = {"note": note, **forms.details}
+        yield block.row(axes, (*key, UNMENDED), OF_ALL, None, **none), None
         return
     notes = [note for note, holds in ((forms.note, forms.note), (AS_RULES, forms.waits)) if holds]
     under = forms.mixed([-(name == NONE) for name in asked], 1)
     for want, (constant, weights) in wants_of(see, know, both).items():
         over = forms.mixed([weights.get(name, 0) for name in asked], constant)
-        yield from _want(block, axes, (*key, want), over, under, (forms.weights, forms.labels), notes, more)
+        yield from _want(block, axes, (*key, want), over, under, (forms.weights, forms.labels), notes, forms.details)
 
 
 def _want(
     block: Block, axes: Sequence[str], key: Key, over: tuple[Floats, float], under: tuple[Floats, float],
-    each: tuple[Floats, Ints], notes: Sequence[str], more: Mapping[str, Any],
+    each: tuple[Floats, Ints], notes: Sequence[str], more: RowDetails,
 ) -> Iterator[Numbered]:  # fmt: skip
     """The mean of what is wanting for a reason, of all questions and of the wrong answers; each with its bound."""
     found = paired_difference(over[0], *each, over[1])
     if AS_RULES in notes:
         found, notes = found._replace(ci95=None, p=None), [UNTESTED, *(note for note in notes if note != AS_RULES)]
-    yield difference_row(block, axes, key, found, [*notes], quantity=OF_ALL, **more), None
+    yield difference_row(block, axes, key, found, notes, OF_ALL, **more), None
     ratio = ratio_of_means(over[0], under[0], *each, (over[1], under[1]))
     shown = [*notes, *[UNBOUNDED] * (ratio is None or ratio.ci95 is None)]
-    told = {"ci95": ratio.rounded.ci95, "method": ratio.method} if ratio and ratio.ci95 else {}
-    value = round(ratio.value, 6) + 0.0 if ratio and ratio.ci95 else None
-    yield block.row(axes, key, OF_WRONG, value, note="; ".join(shown), **told, **more), None
+    if ratio is None or ratio.ci95 is None:
+        unbounded: RowDetails = {**more, "note": "; ".join(shown)}
+        yield block.row(axes, key, OF_WRONG, None, **unbounded), None
+        return
+    bounded: RowDetails = {**more, "ci95": ratio.rounded.ci95, "method": ratio.method, "note": "; ".join(shown)}
+    yield block.row(axes, key, OF_WRONG, round(ratio.value, 6) + 0.0, **bounded), None
 
 
 def _triplets(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, Ints]) -> Iterator[Numbered]:
@@ -174,7 +176,7 @@ def _triplets(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str
     raw = [by_group(block, block.cell(side)) for side in sides]
     right = np.prod([cell.values[np.searchsorted(cell.ids, shared)] for cell in raw], axis=0)
     asked = reduce(np.union1d, (cell.asked for cell in cells))
-    more: dict[str, Any] = {"n": len(shared), "left_out": len(asked) - len(shared)}
+    more: RowDetails = {"n": len(shared), "left_out": len(asked) - len(shared)}
     genuine = cells[0]._replace(values=right)
     yield block.mean_row(axes, (*key, "genuine accuracy"), "score", genuine, **more), genuine
     lost, seen, known = 1 - cells[0].values, cells[1].values, cells[2].values
@@ -213,7 +215,7 @@ def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
         else:
             levels = _Levels.of(block, groups)
             found = levels.held(levels.levels.astype(np.float64), gap)
-            yield difference_row(block, part.by, key, found, levels.notes, **levels.counts), None
+            yield difference_row(block, part.by, key, found, levels.notes, **levels.details), None
 
 
 def trend_rows(block: Block, part: Trend) -> Iterator[Numbered]:
@@ -238,7 +240,7 @@ def trend_rows(block: Block, part: Trend) -> Iterator[Numbered]:
         x = (np.log2(scale) if skewed else scale)[levels.levels]
         found = levels.held(x, slope)
         notes = [*levels.notes, *[PER_DOUBLING.format(part.factor)] * skewed]
-        yield difference_row(block, part.by, key, found, notes, quantity=quantity, **levels.counts), None
+        yield difference_row(block, part.by, key, found, notes, quantity, **levels.details), None
         yield block.row(part.by, key, "levels", len(cells), unit="count"), None
 
 
@@ -262,16 +264,23 @@ def spread_rows(block: Block, part: Spread) -> Iterator[Numbered]:
         p = None if levels.waits else equality(levels.values, levels.levels, levels.weights, levels.labels)
         untold = UNTESTED if levels.waits else TOO_FEW_GROUP
         notes = [f"lowest {low}, highest {high}", *[untold] * (p is None)]
-        more = {"method": "Rao-Scott test of equality", "note": "; ".join(notes), **levels.counts}
-        of_all: dict[str, tuple[float, dict[str, Any]]] = {
+        tested: RowDetails = {
+            "p": p and p_digits(p),
+            "unit": block.difference_unit,
+            "method": "Rao-Scott test of equality",
+            "note": "; ".join(notes),
+            **levels.details,
+        }
+        of_all: dict[str, tuple[float, RowDetails]] = {
             "lowest": (means[low], {"ci95": rows[low].ci95, "method": rows[low].method}),
             "highest": (means[high], {"ci95": rows[high].ci95}),
-            "range": (means[high] - means[low], {"p": p and p_digits(p), "unit": block.difference_unit, **more}),
+            "range": (means[high] - means[low], tested),
             "sd": (float(np.std([*means.values()], ddof=1)), {"unit": block.difference_unit}),
             "levels": (len(cells), {"unit": "count"}),
         }
         yield from (
-            (block.row(part.by, key, name, round(value, 6), **said), None) for name, (value, said) in of_all.items()
+            (block.row(part.by, key, name, round(value, 6), **details), None)
+            for name, (value, details) in of_all.items()
         )
 
 
@@ -284,7 +293,7 @@ class _Levels(NamedTuple):
     weights: Floats
     labels: Ints
     levels: Ints
-    counts: dict[str, int]
+    details: RowDetails
     shares: bool
 
     @classmethod
@@ -293,10 +302,10 @@ class _Levels(NamedTuple):
             np.concatenate([getattr(cell, name) for cell in cells]) for name in ("values", "low", "high", "weights")
         )
         labels = np.concatenate([block.labels(cell) for cell in cells])
-        counts = {name: sum(cell.counts[name] for cell in cells) for name in cells[0].counts}
-        counts["n"] = len(np.unique(np.concatenate([cell.parents for cell in cells])))
+        parents = np.concatenate([cell.parents for cell in cells])
+        details: RowDetails = {"n": len(np.unique(parents)), "counts": add_counts(cells)}
         levels = np.repeat(np.arange(len(cells)), [len(cell.values) for cell in cells])
-        return cls(values, low, high, weights, labels, levels, counts, block.measure.unit == "share")
+        return cls(values, low, high, weights, labels, levels, details, block.measure.unit == "share")
 
     @property
     def waits(self) -> bool:
