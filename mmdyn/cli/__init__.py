@@ -42,9 +42,9 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="mmdyn")
-@click.option("-v", "--verbose", is_flag=True, help="Say what is done, tried again and lost; RUN/log.txt has it, too.")
+@click.option("-v", "--verbose", is_flag=True, help="Log steps, retries and failures; RUN/log.txt has them, too.")
 def commands(verbose: bool) -> None:
-    """New questions out of old ones, and how much of a model's score survives them."""
+    """Make new questions from old ones, and measure how much of a model's score survives."""
     if verbose:
         from mmdyn.work import log_to_terminal
 

@@ -17,9 +17,7 @@ COLUMNS = ("model", "set", "mode", "asks", "there", "in cache", "to ask", "token
 
 
 dry_run_option = click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Ask and write nothing: print how many requests there would be, with how many tokens, and their cost.",
+    "--dry-run", is_flag=True, help="Send and write nothing; print the number of requests, their tokens and their cost."
 )
 
 

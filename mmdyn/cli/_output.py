@@ -32,7 +32,7 @@ OURS = (
 )
 """How files begin that may be written over."""
 
-PLOTTED = "With --plots: columns of a page. [default: 1]"
+PLOTTED = "With --plots: the width, in columns of a page. [default: 1]"
 
 
 def output_options() -> list[click.Option]:
@@ -44,8 +44,8 @@ def output_options() -> list[click.Option]:
             ["-o", "--out"], metavar="FILE", type=OutPath(),
             help=f"Write a file; its ending says the format: .{', .'.join(ENDINGS)}.",
         ),
-        click.Option(["--force"], is_flag=True, help="Write over a file that this command did not write."),
-        click.Option(["--plots"], metavar="FOLDER", type=OutPath(), help="Draw what is printed: SVG, PDF and PNG."),
+        click.Option(["--force"], is_flag=True, help="Overwrite a file that this command did not write."),
+        click.Option(["--plots"], metavar="FOLDER", type=OutPath(), help="Plot the tables as SVG, PDF and PNG."),
         click.Option(["--columns"], type=click.Choice(["1", "2"]), help=PLOTTED),
         click.Option(["-q", "--quiet"], is_flag=True, help="No progress."),
     ]  # fmt: skip

@@ -64,7 +64,7 @@ def check_overwrite(out: Path, ours: bytes = b"(?!)", *, force: bool) -> None:
         raise UserError(f"{out} is there, and this command did not write it: choose another name, or give --force")
 
 
-force_option = click.option("--force", is_flag=True, help="Write over a file that this command did not write.")
+force_option = click.option("--force", is_flag=True, help="Overwrite a file that this command did not write.")
 LOOKED_AT = 1 << 16
 
 

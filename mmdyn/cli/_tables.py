@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from mmdyn.table import Part
 
 KINDS = {
-    "pivot": ("FACTOR,…", "A measure by one to three factors, the last one across."),
+    "pivot": ("FACTOR,…", "A measure by one to three factors, the last as columns."),
     "paired": ("FACTOR=A:B", "b - a over the same questions."),
-    "gap": ("FACTOR=A:B", "b - a of two groups of different questions; first and last are the ends of a factor."),
+    "gap": ("FACTOR=A:B", "b - a of two groups of different questions; A and B may be first and last."),
     "trend": ("FACTOR", "The slope along a factor whose values are numbers."),
     "spread": ("FACTOR", "How far a measure varies over a factor's values, and whether all are equal."),
     "ranking": ("FACTOR", "How steady the order of models is over a factor's values."),
@@ -24,31 +24,28 @@ KINDS = {
 MORE = {
     "measure": ("NAME", "What tables measure. [default: score]"),
     "where": ("FACTOR=X,…", "Only records with these values."),
-    "macro": ("FACTOR", "With --pivot: a mean of the means of a factor's values."),
+    "macro": ("FACTOR", "With --pivot: a macro average over a factor's values."),
     "group": ("NAME=X,…", "With --leaderboard: a mean over these columns."),
     "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
-    "models": (
-        "FILE",
-        "CSV that adds to what --table knows of models: a column model, and factors such as family, size and kind.",
-    ),
-    "paper": ("MODEL", "With --table: the model of the paper whose numbers stand beside."),
+    "models": ("FILE", "CSV of facts about models: a column model, and factors such as family, size and kind."),
+    "paper": ("MODEL", "With --table: the paper's model to show beside yours."),
 }
 """What goes with tables."""
 
 ANALYSES = {
-    "attribute": "Of factorial sets: how much of the drop each operator takes (Shapley values), and pairs of them.",
+    "attribute": "For factorial sets: each operator's share of the drop (Shapley values), and that of pairs.",
     "gee": "With --attribute: a clustered logistic regression (GEE) as a second opinion (pip install 'mmdyn[why]').",
-    "noise": "What chains flip beyond what asking the same question again flips (eval --epochs), and k draws of each.",
-    "ladder": "What wrong answers lack, seeing, knowing or reasoning, by the contexts that mend them.",
-    "curves": "Of operators at several severities: the score along the dose, and where half of it is lost.",
+    "noise": "Flips by chains beyond those of asking again (eval --epochs), and k draws beside k repetitions.",
+    "ladder": "What wrong answers lack (seeing, knowing or reasoning), by the contexts that mend them.",
+    "curves": "For operators at several severities: the score by severity, and where half of it is lost.",
     "repeats": "pass@k, majority@k, worst@k and consistency of repeats.",
-    "k": "With --repeats: of how many tries. [default: 1 and as many as there are]",
-    "auc": "How well the probabilities of weighed options tell right from wrong.",
+    "k": "With --repeats: values of k. [default: 1 and the number of tries]",
+    "auc": "How well the options' likelihoods tell right from wrong (--style likelihood).",
     "correct": (
-        "Correct scores for the scorer's errors: as `mmdyn grade --calibrate` measured them (rogan-gladen), or by"
-        " people's marks of some of the run's answers (ppi++)."
+        "Adjust scores for the scorer's errors: as `mmdyn grade --calibrate` measured them (rogan-gladen), or by"
+        " people's marks of some answers (ppi++)."
     ),
-    "labels": "With ppi++: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of random answers.",
+    "labels": "With ppi++: JSONL of random answers: key (or sample and mode) and human, a mark from 0 to 1.",
 }
 VALUES: dict[str, dict[str, Any]] = {
     "k": {"metavar": "K,…", "default": ""},

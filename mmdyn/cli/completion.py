@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print what makes SHELL complete mmdyn's commands and options.
+    """Print a completion script for SHELL.
 
     \b
     bash: eval "$(mmdyn completion bash)" in ~/.bashrc

@@ -30,7 +30,7 @@ def command(dry_run: bool, **arguments: Any) -> None:
     never answered, or not judged; 3 stopped at --max-cost or --max-requests.
     \f
     models: backend:name, such as openai:gpt-4o or baseline:lexical; give it several times for several models.
-    out: The run's folder; the same command again goes on in it.
+    out: The run's folder; repeat the command to resume it.
     """
     from mmdyn.run import SECTIONS, RunRequest, estimate, run_request
 

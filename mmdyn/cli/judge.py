@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def command(
     file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool, quiet: bool, **places: str
 ) -> None:
-    """Say of each pair in FILE (- for standard input) whether both questions ask the same.
+    """Judge whether the questions of each pair in FILE (- for standard input) ask the same.
 
     FILE has a JSON object a line: a and b, the question before and after, and answer where it is known. The same lines
     come out on standard output with same, confidence, reason and by. Exit status: 1 where a pair got no verdict (same

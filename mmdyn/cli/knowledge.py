@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 BASE = click.argument("base", metavar="[BASE]", required=False, type=click.Path(path_type=Path))
 RERANK = click.option(
-    "--rerank", metavar="MODEL", default="", help="Who puts the first 20 in order: cross:NAME_OR_FOLDER, or a MODEL."
+    "--rerank", metavar="MODEL", default="", help="Reranker of the first 20: cross:NAME_OR_FOLDER, or a MODEL."
 )
 RETRIEVER = click.option(
     "--retriever",

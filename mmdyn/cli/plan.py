@@ -33,7 +33,7 @@ def _groups() -> Groups:
 @click.option("--prior", metavar="NAME=X,…", default="")
 @click.option("--json", "as_json", is_flag=True)
 def command(as_json: bool, **arguments: Any) -> None:
-    """Say how many questions show a drop from standard to dynamic, before anything is paid.
+    """Estimate how many questions it takes to detect a drop from standard to dynamic.
 
     \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
     \f

@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 @click.command("report", cls=Command, groups=lambda: {**table_groups(), "Output": output_options()})
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path())
 @click.option("--full", is_flag=True, help="All of the report: every contrast, methods, strengths, judges, costs.")
-@click.option("--brief", is_flag=True, help="Ten lines: scores, what of them survives, and what to distrust.")
+@click.option("--brief", is_flag=True, help="Ten lines: scores, how much of them survives, and warnings.")
 @click.option(
-    "--why", "with_why", is_flag=True, help="One page: what fell, through what, above what noise, where, how sure."
+    "--why",
+    "with_why",
+    is_flag=True,
+    help="One page: what fell, by which change, how far above noise, where, how surely.",
 )
 @click.option("--flips", is_flag=True, help="The questions that each chain turned from right to wrong, and back.")
 @click.option(
@@ -38,16 +41,16 @@ if TYPE_CHECKING:
     callback=split,
     metavar="FIELD,...",
     help=(
-        "Break scores and contrasts down by these fields; where something lay beside the questions also by retrieval "
-        "(hit, part, miss), answer_leak and knowledge_count. Rows of the other tables than pivots."
+        "Break scores and contrasts down by these fields; with contexts also by retrieval (hit, part, miss), "
+        "answer_leak and knowledge_count. For tables other than pivots: the rows."
     ),
 )
 def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: list[str], **given: Any) -> None:
-    """Report one run, or compare several: scores, what of them survives, and what to distrust; or what is asked for.
+    """Report one run, or compare several: scores, how much of them survives, and warnings; or the tables you ask for.
 
-    A factor of a table is a field of the questions, task_type, language, a part of the condition (variant, chain,
-    context, style, mode), changed (image, text or both, by the chain), model, a column of --models, set, run, draw,
-    epoch, options, answer_position, response_tokens or reasoning_tokens.
+    FACTOR is one of: a field of the questions, task_type, language, variant, chain, context, style, mode, changed (what
+    the chain changes: image, text or both), model, a column of --models, set, run, draw, epoch, options,
+    answer_position, response_tokens, reasoning_tokens.
     """
     if sum((full, brief, with_why)) > 1:
         raise click.UsageError("--full, --brief and --why are pages of their own: give one of them")

@@ -40,7 +40,7 @@ class _RunCommand(Command):
 def command(
     config: str, overrides: tuple[str, ...], allow_programs: bool, allow_secrets: bool, dry_run: bool, quiet: bool
 ) -> None:
-    """Carry out a config file, or a shipped one by its name (`mmdyn list configs`), with changes on top: keys as below,
+    """Run a config file, or a shipped one by name (`mmdyn list configs`), with changes on top: keys as below,
     and numbers from 0 for entries of a list.
 
     \b

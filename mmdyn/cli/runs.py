@@ -20,7 +20,7 @@ EXPORTED = rb"key,request,digest,|\{\"key\":\"[0-9a-f]+\",\"request\":|PAR1.*par
 
 @click.group("runs")
 def command() -> None:
-    """Look at runs, bring them together, and take their records elsewhere."""
+    """List and merge runs, and export their records."""
 
 
 @command.command("ls")

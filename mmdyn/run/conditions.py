@@ -30,11 +30,10 @@ Numbers = str | int | Sequence[str | int]
 
 
 class ExamplesConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the examples before a question come from.
+    """Where the few-shot examples of a question come from.
 
-    path: a set; empty for the asked sample's own standard set. ids: those that are fixed, in their order; without any
-        the first ones of the set are. retriever: lexical, dense or hybrid, for those that are most similar; embedder:
-        as for `open_base`.
+    path: a set; empty for the asked sample's own standard set. ids: the fixed examples, in their order; empty for the
+        first ones of the set. retriever: lexical, dense or hybrid, finds similar ones. embedder: as for `open_base`.
     """
 
     path: str = ""
@@ -49,31 +48,30 @@ class ExamplesConfig(Struct, frozen=True, forbid_unknown_fields=True):
 class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """What is asked. Each of modes, contexts and styles is a sequence, or one text with commas.
 
-    modes: standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]
-    contexts: What lies beside each variant of the modes: none, kprag (also kprag:retrieved, kprag:mixed), distractor
-        (as many other points), hint:KIND, hint:all; with :inline or :two-turn a model is to elaborate on points first;
-        no-picture or caption in place of the pictures, also joined by a plus, as caption+kprag.
-    styles: direct, cot, or both with a comma; likelihood weighs the options of choices and statements instead of having
-        answers written (for base models).
-    shots: How many examples stand before a question: 0, 5 (fixed ones), 5:random or 5:similar; as turns of a chat, or
-        with :base in one text of questions and answers (for models that complete texts). [default: 0]
-    examples: Where they come from: SET [default: the asked set], ids=A,B (those that are fixed), retriever=hybrid,
-        embedder=MODEL (how similar ones are looked up, by words without it). The asked question is none, nor are its
-        variants and its group.
-    prompt: A template of your own with {question}, {options}, {instruction}, where a context is asked {knowledge}, and
-        where examples are to stand in one text {examples}; a style of its own.
-    ops: Operators that make variants (kept in RUN/sets by an eval); a comma separates variants, a plus chains:
-        pad,color,pad@strong+color. A preset (mdk12) or a YAML file of chains stands for several. `mmdyn list operators`
-        names them.
-    draws: With --ops: variants per sample and chain; one where nothing in a chain is random.
+    modes: Any of standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets have]
+    contexts: What the prompt adds to a question in each mode: none, kprag (or kprag:retrieved, kprag:mixed), distractor
+        (as many other points), hint:KIND, hint:all. With :inline or :two-turn the model elaborates on the points first.
+        no-picture drops the pictures, caption replaces them; a plus combines: caption+kprag.
+    styles: direct, cot, or both with a comma; likelihood compares the log-likelihoods of the options of choices and
+        statements and generates nothing (for base models).
+    shots: Few-shot examples for each question: 0, 5 (fixed ones), 5:random or 5:similar. They are turns of a chat; with
+        :base they stand in one text (for base models).
+    examples: Source of the examples: SET [default: the asked set], ids=A,B (the fixed ones); for similar ones
+        retriever=hybrid, embedder=MODEL [default: by words]. The question itself, its variants and its group are never
+        among them.
+    prompt: Your own template with {question}, {options}, {instruction}, with {knowledge} if there is a context, and
+        with {examples} for :base shots. It takes the place of the styles.
+    ops: Operators that make variants (an eval keeps them in RUN/sets): a comma between chains, a plus within a chain:
+        pad,color,pad@strong+color. A preset (mdk12) or a YAML file gives several chains. See `mmdyn list operators`.
+    draws: With --ops: variants for each sample and chain; a chain without a random step makes one.
     seed: Another seed draws other variants, and other distractors.
-    rewriter: With --ops: who substitutes, paraphrases and converts: embedded rules, or a MODEL.
-    style_backend: With --ops: who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.
-    variant_judge: With --ops: who throws out variants whose meaning changed: embedded rules, nli:FOLDER, or a
-        MODEL. [default: nobody]
-    take: With --ops: variants of so many samples alone, such as difficulty=easy:695,medium:818,hard:1124; the seed says
-        which. [default: of all]
-    epochs: Ask everything so many times.
+    rewriter: With --ops: what rewrites the text: embedded rules, or a MODEL.
+    style_backend: With --ops: what restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.
+    variant_judge: With --ops: what rejects variants whose meaning changed: embedded rules, nli:FOLDER, or a
+        MODEL. [default: nothing]
+    take: With --ops: vary only N samples of each value, such as difficulty=easy:695,medium:818,hard:1124, drawn by the
+        seed. [default: all]
+    epochs: Ask each question N times.
     """
 
     modes: Names = ()

@@ -15,13 +15,13 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """How far a run goes.
 
     n: Only the first N questions of each set, with their variants.
-    skip_bad: Leave bad rows of a file out; rejected.jsonl in its folder under RUN/sets lists them.
-    max_cost: Stop where the next request would pass this cost, by --prices and the mean so far; the same command goes
-        on, with X anew.
-    max_requests: Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.
+    skip_bad: Skip bad rows of a file; rejected.jsonl in the set's folder under RUN/sets lists them.
+    max_cost: Stop before a request would pass this cost, by --prices and the mean so far. The same command resumes, and
+        has X to spend again.
+    max_requests: Stop after N requests of this call. Retries count; cached replies do not.
     prices: A file of what models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a
-        million tokens in USD (or currency: …); image: is for one picture. The first name that fits counts.
-    concurrency: Requests in flight at most; one that seems to hang is none.
+        million tokens in USD (or currency: …); image: is the price of a picture. The first name that matches is used.
+    concurrency: The most requests in flight; one that seems to hang does not count.
     """
 
     n: int | None = None
@@ -69,17 +69,16 @@ EXECUTORS: dict[str, type[RayConfig] | type[SlurmConfig]] = {"ray": RayConfig, "
 class Execution(Struct, frozen=True, forbid_unknown_fields=True):
     """Who carries out a run, and how. `executor` is a RayConfig, a SlurmConfig, or a text.
 
-    executor: local is this process, or those that a launcher started. ray,HOST:PORT,replicas=2,gpus=0.5 has replicas of
-        each model on a Ray cluster answer (ray,local starts one on this machine). slurm,jobs=8,queue=Q,time=240,gpus=1
-        has jobs of Slurm ask a share each.
-    partition: How processes share the asks: by size, by cost, in chunks (count,asks=64), or by cell, a model on a set.
-    retry: Ask again so often, when all else is asked, what failed.
-    workers: With --ops: processes; the variants are the same for any number.
-    batch: openai: and anthropic: models answer in batches, within a day and at half the price.
-    cache: Where replies are kept, to be found again: shared by all commands, own in the output folder, or none. Left
-        out, those of vendors and of weights on this machine are shared, and those of a server of your own, which may
-        have other weights under the same name another day, are the output folder's.
-    changed_model: Go on with a run though a server of your own has another model under the name now.
+    executor: local: this process, or those of a launcher. ray,HOST:PORT,replicas=2,gpus=0.5: replicas of each model
+        answer on a Ray cluster (ray,local starts a cluster on this machine). slurm,jobs=8,queue=Q,time=240,gpus=1: each
+        Slurm job does a share.
+    partition: How processes share the requests: size, cost, count,asks=64 (in chunks), or cell (a model on a set).
+    retry: Retry failed questions N times, after all others.
+    workers: With --ops: worker processes; the variants are the same for any number.
+    batch: Use the batch APIs of openai: and anthropic: models: answers within a day, at half the price.
+    cache: Reply cache: shared by all commands, own (in the output folder), or none. [default: shared for vendors and
+        for weights on this machine; own for your own server, whose weights may change under one name]
+    changed_model: Resume although your own server now has another model under this name.
     quiet: No progress.
     """
 

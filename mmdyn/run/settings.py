@@ -41,16 +41,15 @@ class ScoringConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """How replies are scored. `rubric` is a RubricConfig, or its text; the texts of judges, which may hold secrets, are
     never written down.
 
-    policy: How credit is given: `mmdyn list scorers`.
-    judges: Who judges what rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked only
-        where the one before gives less than full marks, or no verdict.
-    judge_mode: With --judge: unsure asks about answers that need a judge (nothing was read, or not surely; open answers
-        and blanks in words that do not equal the right one), wrong about whatever the rules do not call right, all
-        about everything.
-    rubric: With --judge: what is asked (`mmdyn list rubrics`; auto is checklist for a sample that has one, else match),
-        how often of each (votes=3; odd), and whether with the samples' pictures (pictures=true).
-    else_rules: With --judge: where no verdict could be had the rules' score counts; else the judges' scores come into
-        force only when none is missing.
+    policy: Scoring policy; see `mmdyn list scorers`.
+    judges: Judge of answers that rules cannot score (--judge-mode). Give it twice with the cheap judge first: the
+        second is asked only if the first gives less than full marks, or no verdict.
+    judge_mode: With --judge: unsure, wrong or all. unsure: answers that could not be read, or not surely, and worded
+        answers that do not equal the right one. wrong: all that the rules do not call right. all: every answer.
+    rubric: With --judge: the rubric (`mmdyn list rubrics`; auto is checklist if the sample has one, else match), votes
+        for each answer (votes=3; odd), and whether the judge sees the pictures (pictures=true).
+    else_rules: With --judge: use the rules' score if there is no verdict. Without this, judges' scores count only once
+        every verdict is there.
     """
 
     policy: str = "mdk12"
@@ -124,7 +123,7 @@ def entries_of(cascade: Cascade) -> tuple[JudgeEntry, ...]:
 class BaseConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """Where points come from.
 
-    path: a BASE or an index; empty for each set's own points. join: make one level of those beyond six.
+    path: a BASE or an index; empty for each set's own points. join: merge the levels beyond six.
     """
 
     path: str = ""
@@ -150,17 +149,16 @@ class RetrieverConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where knowledge comes from and how it is laid beside questions. `base`, `retriever` and `layout` are a
-    BaseConfig, a RetrieverConfig and a Layout, or their texts; that of `rerank`, which may hold secrets, is never
-    written down.
+    """Where knowledge comes from, and how the prompt shows it. `base`, `retriever` and `layout` are a BaseConfig, a
+    RetrieverConfig and a Layout, or their texts. The text of `rerank` may hold secrets and is never written down.
 
-    base: Where points are looked up and distractors drawn [default: the set's own points]; join=true makes one level of
-        those that routes have beyond six.
-    retriever: lexical, dense or hybrid [default: the best that an index has, else hybrid]; k=3: how many points; where
-        BASE is no index, embedder=MODEL of sentence-transformers and examples=SET, whose explained questions join the
-        points' texts; query=ocr,caption: what joins a query.
-    rerank: Who puts the first 20 points in order: cross:NAME_OR_FOLDER, or a MODEL.
-    layout: tokens=800: how much knowledge at most (estimated); order=given (the best first), reversed or shuffled;
+    base: Where points are looked up and distractors drawn [default: the set's own points]; join=true merges the levels
+        of routes that have more than six.
+    retriever: lexical, dense or hybrid [default: the best that an index has, else hybrid]; k=3: how many points. If
+        BASE is not an index: embedder=MODEL (sentence-transformers), and examples=SET, whose explained questions are
+        added to the points' texts. query=ocr,caption: added to each query.
+    rerank: Reranker of the first 20 points: cross:NAME_OR_FOLDER, or a MODEL.
+    layout: tokens=800: the most knowledge (estimated); order=given (the best first), reversed or shuffled;
         format=texts, names, or routes (with the levels above).
     """
 
