@@ -21,9 +21,9 @@ TOTAL, MACRO = "all", "mean"
 Interval: TypeAlias = tuple[float, float]
 """The ends of a 95 % interval."""
 
-WAITING = "some answers wait for a judge: intervals and p hold whatever it will say"
-AS_RULES = "some answers wait for a judge, and count here as the rules have them"
-UNTESTED = "some answers wait for a judge, so that nothing is tested"
+WAITING = "some answers are not judged yet: intervals and p hold for every verdict"
+AS_RULES = "some answers are not judged yet, and count here as the rules score them"
+UNTESTED = "some answers are not judged yet, so nothing is tested"
 """What a number is noted with some of whose answers need a judge and had none."""
 
 

@@ -124,14 +124,14 @@ def brief_lines(report: Tables) -> list[str]:
     room = LINES - len(lines)
     lines += [f"distrust: {doubt}" for doubt in found[:room]]
     if len(found) > room:
-        lines[-1] += f" (and {len(found) - room} more: --full has them)"
+        lines[-1] += f" (and {len(found) - room} more with --full)"
     return [clean(line).plain for line in lines]
 
 
 def score_text(row: Row) -> str:
     """A score with its interval, and between what it lies once a judge has seen the answers that wait."""
     judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
-    return percent(row.value, row.ci95) + (f" (between {' and '.join(judged)} once judged)" if judged else "")
+    return percent(row.value, row.ci95) + (f" ({' to '.join(judged)} once judged)" if judged else "")
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
@@ -185,7 +185,7 @@ def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
     for n, found in ends.items():
         tell = "1 question tells" if n == 1 else f"{n} questions tell"
         least, most = (round(100 * end) for end in (min(found), max(found)))
-        yield f"standard to dynamic: {tell} little: the change may lie anywhere from {least:+d} to {most:+d} points"
+        yield f"standard to dynamic: {tell} little: the change may be anything from {least:+d} to {most:+d} points"
 
 
 def doubts(report: Tables) -> Iterator[str]:
@@ -202,7 +202,7 @@ def doubts(report: Tables) -> Iterator[str]:
     said = "; ".join(change.difference.note for change in main)
     yield from (line for _, line in position_lines(report.parts) if line not in said)
     if waiting := sum(state.needs_judge for state in report.runs):
-        yield f"{waiting} answers need a judge and had none: intervals and p hold whatever it would say"
+        yield f"{waiting} answers are not judged: intervals and p hold for every verdict"
     for change in main:
         a, b = (change.factors[side] for side in ("a", "b"))
         yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))

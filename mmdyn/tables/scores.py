@@ -151,7 +151,7 @@ def score_notes(block: Block, part: Scores) -> Iterator[str]:
     keys = [block.columns.keys[place] for place in np.unique(block.columns.asked[block.records]).tolist()]
     names = {key.context for key in keys}
     if names - {NONE} and (said := _legend(names)):
-        yield f"Contexts (what lies beside the question): {said}."
+        yield f"Contexts (what the prompt adds to the question): {said}."
     if part.by in MEANINGS:
         yield f"{part.by}: {MEANINGS[part.by]}."
     if (block.columns.chance[block.records] > 0).any():

@@ -43,7 +43,7 @@ def test_a_report_is_brief(run: RunFolder) -> None:
         "m1 on exam: standard 80 [49, 94]; dynamic all 55 [29, 78]",
         "  dynamic - standard -25 [-54, +12] points, 10 pairs, adjusted p 0.13",
         "  pad takes most: -40 [-69, -1] points, 10 pairs, adjusted p 0.13",
-        "distrust: standard to dynamic: 10 questions tell little: the change may lie anywhere from -54 to +12 points",
+        "distrust: standard to dynamic: 10 questions tell little: the change may be anything from -54 to +12 points",
         "distrust: exam-dynamic: the set that was asked does not lie in sets/exam-dynamic any more, so nothing is known"
         " of its judge",
     ]
@@ -81,9 +81,9 @@ def test_the_chain_that_takes_most_is_left_out_where_a_model_would_be(tmp_path: 
     ("before", "after", "said"),
     [
         ("1" * 40, "1" * 39 + "0", []),
-        ("1" * 29, "1" * 29, ["29 questions tell little: the change may lie anywhere from -12 to +12 points"]),
-        ("10" * 20, "01" * 20, ["40 questions tell little: the change may lie anywhere from -30 to +30 points"]),
-        ("1", "0", ["1 question tells little: the change may lie anywhere from -100 to +59 points"]),
+        ("1" * 29, "1" * 29, ["29 questions tell little: the change may be anything from -12 to +12 points"]),
+        ("10" * 20, "01" * 20, ["40 questions tell little: the change may be anything from -30 to +30 points"]),
+        ("1", "0", ["1 question tells little: the change may be anything from -100 to +59 points"]),
     ],
 )
 def test_a_change_of_too_few_questions_is_to_be_distrusted(

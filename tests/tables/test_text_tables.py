@@ -100,8 +100,8 @@ def test_answers_that_wait_for_a_judge_give_what_the_score_may_become(tmp_path: 
     for place in (3, 4):
         standard[place] = replace(standard[place], score=Score("ok", 1.0, "A", needs_judge=True, chance=0.0))
     lines = short(write_run(tmp_path / "run", [*standard, *answers("1" * 5 + "0" * 15, DYNAMIC)]))
-    assert lines[1] == "m1 on exam: standard 50 [22, 70] (between 40 and 50 once judged); dynamic pad 25 [11, 47]"
-    holds = "intervals and p hold whatever it w"
+    assert lines[1] == "m1 on exam: standard 50 [22, 70] (40 to 50 once judged); dynamic pad 25 [11, 47]"
+    holds = "intervals and p hold for every verdict"
     assert sum(holds in line for line in lines) == 3 and "at least" not in " ".join(lines)
     assert "standard 50 [22, 70] 20 2" in lines and "pad -25 [-47, +12] 50 25 20 0.29 2" in lines
 
