@@ -1,4 +1,4 @@
-"""Set -> dynamic set: every chain's draws of every parent."""
+"""From a set to a dynamic set: every chain's draws of every parent."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ def perturb(
 
     The set is the same, byte for byte, for any number of `workers` (processes) or replicas of an `executor` (a Ray
     cluster, whose machines have the set and `out` at the same place), and however often the work was interrupted: the
-    same call goes on, and a finished set is opened as it is, unless variants failed for a reason that may be gone:
-    those are tried again. Where a model or a GPU is waited for, `concurrency` threads of one process do the work
-    instead. Processes that a launcher started (with RANK and WORLD_SIZE) each do a share, and rank 0 writes the set.
+    same call resumes. A finished set is opened as it is, unless variants failed for a passing reason: these are
+    retried. If the work waits for a model or a GPU, `concurrency` threads of one process do it instead. Processes that
+    a launcher started (with RANK and WORLD_SIZE) each do a share, and rank 0 writes the set.
 
     Args:
         source: an opened set, a set folder, or a file of any format or samples, which are imported into out/.source.
         ops: chains such as "pad,color,pad@strong+color", presets or YAML files of chains, or a list; each makes `draws`
-            variants of a sample, or one where nothing in it is random.
-        factorial: whether to make subsets of the chains, chained, with shared draws.
+            variants of a sample, or one if the chain is not random.
+        factorial: whether to chain subsets of the chains, with shared draws.
         design: which: "full" for every one, "fraction" or "permutations:K" (`mmdyn.stats.design_forms`).
         rewriter: who rewrites: "embedded" or a MODEL.
         style_backend: who paints: "embedded", "flux" or "klein", with options.
-        judge: "embedded", a MODEL, or empty for nobody. What most `votes` reject is drawn up to `redraws` times more.
+        judge: "embedded", a MODEL, or empty for nobody. A variant that most `votes` reject is drawn again, up to
+            `redraws` times.
         cache: where replies of the rewriter and the judge are kept, as in `mmdyn.models.Caches`.
         skip_bad: whether a file's bad rows are left out, and listed in out/.source/rejected.jsonl.
         take: a quota such as "difficulty=easy:695,hard:1124": variants of so many samples of each value, drawn by seed.
@@ -94,7 +95,7 @@ def perturb(
 
 
 def _of_factorial(design: str, factorial: bool) -> str:
-    """The design of a factorial, else nothing. Raises UserError where one is asked for without the other."""
+    """The design of a factorial, else nothing. Raises UserError for a design without `factorial`."""
     if design != FULL and not factorial:
         raise UserError(f"design {design} chooses among the subsets of a factorial: add --factorial, or leave it out")
     return design if factorial else ""
@@ -109,9 +110,9 @@ def _standard(source: SampleSet, *, quiet: bool) -> SampleSet:
 
 
 def _prepare(recipe: Recipe, said: str, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:
-    """What makes the maker of variants; other samples' answers are gathered where a chain takes wrong ones.
+    """A factory of VariantMaker; it collects other samples' answers if a chain needs wrong ones.
 
-    `said`: what a user is told before.
+    `said`: what is printed first.
     """
     if said:
         print(said, file=sys.stderr)

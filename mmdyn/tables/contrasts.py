@@ -1,6 +1,4 @@
-"""Contrasts over pairs: conditions that differ in one factor, where a change differs by field, what flipped;
-p-values by family.
-"""
+"""Paired contrasts: conditions that differ in one factor, changes by field, flips; p-values by family."""
 
 from __future__ import annotations
 
@@ -49,7 +47,8 @@ from mmdyn.tables.scores import conditions_of, laid_field, values_of
 from mmdyn.work import SAMPLE, Reader, RunConfig, RunFolder
 
 BASELINE = "baseline:"
-"""How the label of an embedded baseline begins. It has families of its own, and never changes another model's p."""
+"""How the label of an embedded baseline begins. Baselines have families of their own and never change another model's
+p."""
 
 
 def adjusted(rows: Sequence[Row], families: Iterable[object] | None = None) -> list[Row]:
@@ -68,7 +67,7 @@ def adjusted(rows: Sequence[Row], families: Iterable[object] | None = None) -> l
 def adjusted_contrasts(rows: Sequence[Row]) -> list[Row]:
     """Contrasts with p adjusted within their families.
 
-    (a) did it fall: each model on each set, over all chains or the one that there is. (b) through which chain: the
+    (a) did the score fall: each model on each set, over all chains (or the only one). (b) through which chain: the
     chains of a model and set; none is told where (a) is not. (c) does context help: each context against none on
     standard questions, of a model and set. (d) which model is better, on standard questions and over all chains,
     without baselines. (e) every other factor, of a model and set. A chain's p is the larger of its own and of (a).
@@ -103,7 +102,7 @@ COMPARED = (*BASES, "model", "run")
 """The factors of which values are compared, in the order of a report."""
 
 CHANGES = {"image": {PICTURES}, "text": {FORM}, "both": {PICTURES, FORM}, "nothing": set[str]()}
-"""What operators of each kind are there to change."""
+"""What operators of each kind are meant to change."""
 
 INSTRUCTION, INSTRUCTION_UNKNOWN = "instruction", "instruction (not recorded)"
 
@@ -116,8 +115,8 @@ class Sides(NamedTuple):
     b: Key
 
     def factors(self) -> dict[str, str]:
-        """What a row is called: what both share, the factor, and its two values. Of several runs the names of those
-        that the two are of."""
+        """The factors of a row: the shared ones, the compared factor and its two values; with several runs also the
+        runs' names."""
         held = {name: value for name, value in self.b.factors.items() if name != self.factor}
         run = {}
         if self.a.run and self.factor != "run":
@@ -128,7 +127,7 @@ class Sides(NamedTuple):
 
 
 def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
-    """The rows of every pair of conditions; of each value of a field where it is broken down by one."""
+    """The rows of every pair of conditions, for each value of a field if `by` names one."""
     columns, conditions = block.columns, conditions_of(block)
     for sides in find_sides(list(conditions)):
         if part.factors and sides.factor not in part.factors:
@@ -155,8 +154,7 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
 
 
 def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
-    """Where some replies were not read, the share of these on each side, and the difference over the answers that were
-    read."""
+    """If some replies were unparsed or refused: their share on each side, and the difference over the other answers."""
     columns = block.columns
     shares = [pair.unread(records) for records in pair.records]
     if not any(shares):
@@ -175,7 +173,7 @@ def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
 def find_sides(keys: Sequence[Key]) -> list[Sides]:
     """Every pair of conditions that differ in one factor, of keys in reporting order.
 
-    With several runs a pair lies within one run; across runs only where no run has both conditions.
+    With several runs, a pair lies within one run, and crosses runs only if no run has both conditions.
     """
     pairs = list[Sides]()
     for factor in COMPARED:
@@ -211,12 +209,12 @@ def _are_compared(factor: str, a: str, b: str) -> bool:
 
 
 def _place(factor: str, level: str) -> tuple[int, ...]:
-    """What is compared with others stands before them, in whatever order the runs were given."""
+    """Sort key: a factor's reference value comes first, whatever the order of the runs."""
     return place_of(level) if factor == "context" else (level != BASES.get(factor, level),)
 
 
 def _comparable(columns: Columns, sides: Sides, keys: Sequence[Key] | dict[Key, Ints]) -> tuple[str, bool]:
-    """What a reader must know of two conditions, and whether they can be compared at all."""
+    """A note on two conditions, and whether they are comparable."""
     a, b = (columns.runs[key.run].config for key in sides[1:])
     how = [config.evaluator(key.set) for config, key in zip((a, b), sides[1:], strict=True)]
     scorers = [one.scorer for one in how]
@@ -257,8 +255,8 @@ def _versions(run: RunConfig, root: str, *, dynamic: bool) -> set[str]:
 
 
 def _differing(columns: Columns, sides: Sides, a: Ints, b: Ints) -> tuple[str, ...]:
-    """What else differs between two sides, beside the factor, by what was asked: the instruction, the form (task type),
-    the number of turns, the pictures. What a chain is there to change is left out, and what a record does not say."""
+    """What else differs between two sides beside the factor: the instruction, the form (task type), the number of
+    turns, the pictures. Leaves out what a chain is meant to change, and what a record does not say."""
     told = "" if sides.factor == "style" else _instruction(columns, sides.a, sides.b)
     variant = sides.factor == "variant"
     declared = _declared(columns, b) if variant else set()
@@ -269,8 +267,7 @@ def _differing(columns: Columns, sides: Sides, a: Ints, b: Ints) -> tuple[str, .
 
 
 def _declared(columns: Columns, records: Ints) -> set[str]:
-    """What the chains of some records are there to change: operators of pictures the pictures, those of text the
-    form."""
+    """What the records' chains are meant to change: picture operators change pictures, text operators the form."""
     chains = {columns.keys[place].chain for place in np.unique(columns.asked[records]).tolist()}
     found = set[str]()
     for chain in chains:
@@ -280,26 +277,25 @@ def _declared(columns: Columns, records: Ints) -> set[str]:
 
 
 def _codes(columns: Columns, kind: str, records: Ints) -> Ints:
-    """Each parent with each code that its answered records have, as one number."""
+    """The pairs (parent, code) of answered records, each packed into one integer."""
     codes = columns.sides[kind][records]
     kept = ~(columns.flags["failed"] | columns.flags["unscored"])[records] & (codes != NOT_RECORDED)
     return np.unique((columns.parents[records[kept]] << 32) | codes[kept])
 
 
 def _has_others(a: Ints, b: Ints) -> bool:
-    """Whether b has a code that a lacks, of a parent of both."""
+    """Whether b has a code that a lacks, for a parent that both have."""
     return bool(np.isin(np.setdiff1d(b, a) >> 32, a >> 32).any())
 
 
 def _share_none(a: Ints, b: Ints) -> bool:
-    """Whether a parent of both has no code in common. Where one side lacks some variants that alone is no
-    difference."""
+    """Whether some parent that both have shares no code between them. Missing variants alone are no difference."""
     both = np.intersect1d(a >> 32, b >> 32)
     return len(np.setdiff1d(both, np.intersect1d(a, b) >> 32)) > 0
 
 
 def _instruction(columns: Columns, a: Key, b: Key) -> str:
-    """Whether a and b, which share a style, were told to reply in other words; in the base form nobody is told."""
+    """Whether a and b, of one style, had different reply instructions; the base form has none."""
     if Shots.parse(a.shots).base != Shots.parse(b.shots).base:
         return INSTRUCTION
     one, other = (columns.runs[key.run].config.instruction(key.context, key.style) for key in (a, b))
@@ -309,7 +305,7 @@ def _instruction(columns: Columns, a: Key, b: Key) -> str:
 
 
 FEW = 10
-"""Questions of a value that is looked at, at least."""
+"""The least number of questions for which a value is tested."""
 
 EQUAL = "equal changes"
 TESTED = "Rao-Scott test of equality"
@@ -327,7 +323,7 @@ def field_rows(block: Block, part: FieldTests) -> Iterator[Numbered]:
 
 
 def _main(every: list[Sides]) -> list[Sides]:
-    """The change of each model on each set, over all chains or over the one that there is."""
+    """The change of each model on each set, over all chains (or the only one)."""
     found = dict[tuple[str, ...], Sides]()
     for sides in every:
         who = (sides.a.run, sides.b.run, sides.a.model, sides.a.set)
@@ -374,7 +370,7 @@ NOTHING = "nothing"
 
 
 class _Flip(NamedTuple):
-    """A question that a chain turned: its index, both mean scores, and the records of both sides."""
+    """A question that a chain flipped: its index, both mean scores, and the records of both sides."""
 
     sides: Sides
     parent: int
@@ -383,7 +379,7 @@ class _Flip(NamedTuple):
 
 
 class FlipWatcher(RowWatcher):
-    """What was read in the reply of each record."""
+    """Collects the answer that was read in each record."""
 
     def __init__(self, part: Flips, runs: Mapping[str, RunFolder]) -> None:
         self._answers, self._read = dict[str, int](), array("i")
@@ -394,8 +390,8 @@ class FlipWatcher(RowWatcher):
         self._read.append(self._answers.setdefault(_line(read, LONGEST_ANSWER), len(self._answers)))
 
     def rows(self, block: Block) -> Iterator[Numbered]:
-        """Two rows of each question and chain: the mean score of the standard question, and of its variants, of which
-        `n` were answered. Of a chain losses stand first."""
+        """Two rows for each question and chain: the mean score of the standard question, and that of its `n` answered
+        variants. Losses come first within a chain."""
         found = list(_flips(block))
         columns, samples = block.columns, dict[int, Sample]()
         wanted = {place for flip in found for side in flip.records for place in columns.samples[side].tolist()}
@@ -456,7 +452,7 @@ def _flips(block: Block) -> Iterator[_Flip]:
 
 
 def _expected(sample: Sample) -> str:
-    """The right answer, with the text of the option that it is."""
+    """The right answer, with the text of its option."""
     right = sample.answer if isinstance(sample.answer, tuple) else ()
     meant = "; ".join(option.text for option in sample.options if option.label in right and option.text)
     spelt = _line(_spelt(sample.answer), LONGEST_ANSWER)
@@ -464,7 +460,7 @@ def _expected(sample: Sample) -> str:
 
 
 def _spelt(value: Json | Answer, between: str = ", ") -> str:
-    """What was read or is right: labels and blanks with commas between, spellings of one blank with `or`."""
+    """An answer as text: commas between labels or blanks, `or` between the spellings of one blank."""
     if isinstance(value, list | tuple):
         return between.join(_spelt(part, " or ") for part in value)
     return value if isinstance(value, str) else canonical(value).decode()

@@ -1,8 +1,7 @@
 """The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
 
-A value that `put` took outlives the process at once, and a power cut when it is saved, in a thread of the store's own
-a second later; it is never written again. Perturbing, asking and scoring share it, so that resuming is written
-once.
+A value survives its process once `put` returns, and a power cut once a thread of the store has saved it, a second
+later. It is never overwritten. Perturbing, asking and scoring share it, so resuming is coded once.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Tail:
         self._end = os.fstat(self._file).st_size
 
     def append(self, records: Iterable[Record]) -> None:
-        """Write records down. They are in the system's hands when this returns, not yet on the disk."""
+        """Append records. When this returns, the operating system has them, and the disk perhaps not."""
         bodies = [msgspec.msgpack.encode(record) for record in records]
         rest = memoryview(b"".join(_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies))
         end = self._end + len(rest)
@@ -55,7 +54,7 @@ class Tail:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
         except OSError:
-            os.ftruncate(self._file, self._end)  # half a record would hide those after it
+            os.ftruncate(self._file, self._end)  # a partial record would hide later ones
             raise
         self._end = end
 
@@ -71,7 +70,7 @@ class Tail:
 
 
 def left_in(file: Path) -> Iterator[Record]:
-    """A tail's records up to one that was cut off."""
+    """A tail's complete records, up to one that was cut off."""
     with file.open("rb") as data:
         while len(head := data.read(_HEAD.size)) == _HEAD.size:
             length, checksum = _HEAD.unpack(head)
@@ -87,7 +86,7 @@ COMMIT_SECONDS = 1.0
 COMMIT_RECORDS = 10_000
 LOCK_SECONDS = 60
 _ROWS = 300
-"""Rows of a statement: SQLite built before 2020 takes 999 values."""
+"""Rows of one INSERT: SQLite built before 2020 allows 999 values."""
 _KEYS = 64
 _LEFT = ".left"
 """The suffix of a tail that is being taken over."""
@@ -98,10 +97,10 @@ LOOK_SECONDS = 1.0
 class Store:
     """Records of several kinds under one folder: (kind, key) -> bytes.
 
-    `writer` names this process's file. With `shared` the first free of writer, writer-1, writer-2, … is taken (a
-    cache); without, a file that another process holds raises Busy. Every file of the folder is read. Usable from
-    several threads. `session` names this opening of it; `session_of` tells other processes. Raises UserError where the
-    folder cannot be written, InputError where a file is no store (it is left as it is).
+    `writer` names this process's file. With `shared` (for caches) the first free of writer, writer-1, writer-2, … is
+    taken; without it, a file that another process has locked raises Busy. Every file of the folder is read. Usable from
+    several threads. `session` is an id of this opening; other processes read it by `session_of`. Raises UserError where
+    the folder cannot be written, InputError where a file is no store (it is left as it is).
     """
 
     def __init__(self, folder: Path, writer: str = "main", *, shared: bool = False) -> None:
@@ -122,7 +121,7 @@ class Store:
         self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
             self._open_new_files()
-            self._db, self._writer = _create(file), _create(file)  # a read in between hides a save's error
+            self._db, self._writer = _create(file), _create(file)  # a read on the same connection hides a save's error
             self._tail, self._spare = self._take_over(name)
         except BaseException as error:
             self._lock.release()
@@ -135,7 +134,7 @@ class Store:
         return self._values(kind, [key]).get(key)
 
     def get_all(self, kind: str, keyed: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T, bytes | None]]:
-        """Each key and what stands beside it, with its value or None: many at a time, in a third of the time."""
+        """Each key, its companion, and its value or None. Reads in batches, three times as fast as `get`."""
         rest = iter(keyed)
         while some := list(islice(rest, _KEYS)):
             found = self._values(kind, [key for key, _ in some])
@@ -152,16 +151,16 @@ class Store:
             return _find_prefix((self._db, *self._others), kind, prefix) or next(unsaved, None)
 
     def put(self, kind: str, key: str, value: bytes) -> None:
-        """Keep a value; the first one put under a key stays. It is saved a second later; until then it is kept aside,
-        where the next store that is opened on the folder finds it if this process is killed.
+        """Store a value; the first one under a key stays. It is saved a second later. If this process is killed before
+        that, the next store that is opened on the folder recovers it.
 
-        Raises UserError where it cannot be kept, or what was put before could not be saved.
+        Raises UserError if this value, or an earlier one, cannot be saved.
         """
         self.put_all([(kind, key, value)])
 
     def put_all(self, records: list[Record]) -> None:
-        """Keep several values at once, each as `put` does: kind, key and value. A later one is never there without
-        those before it."""
+        """Keep several values at once, each as `put` does: kind, key and value. None is ever there without the earlier
+        ones."""
         with self._guard:
             records = [record for record in records if record[:2] not in self._unsaved]
             try:
@@ -206,7 +205,7 @@ class Store:
                 self._failure = None
                 for kind, key, _ in taken:
                     self._unsaved.pop((kind, key), None)
-                if not self._pending:  # after a failure it may hold what is saved now
+                if not self._pending:  # after a failed save it may hold records that are saved now
                     self._tail.clear()
 
     def forget(self, kind: str) -> None:
@@ -265,13 +264,13 @@ class Store:
             self.flush()
         except UserError as error:
             with self._guard:
-                self._failure = error if self._pending else None  # somebody may have saved it meanwhile
+                self._failure = error if self._pending else None  # another flush may have saved it
                 self._save_soon()
 
     def _save(self, records: list[Record]) -> None:
         try:
             with self._writer:
-                for at in range(0, len(records), _ROWS):  # many rows at a time: other threads run while one is at work
+                for at in range(0, len(records), _ROWS):  # many rows in one call, so that other threads can run
                     some = records[at : at + _ROWS]
                     rows = ", ".join(["(?, ?, ?)"] * len(some))
                     self._writer.execute(
@@ -284,9 +283,9 @@ class Store:
         return UserError(f"cannot save into {self.folder} ({reason}): free some space and run again")
 
     def _take_over(self, name: str) -> tuple[Tail, Tail]:
-        """Save what killed processes left unsaved, and begin this one's own tails.
+        """Save what killed processes left unsaved, and open new tails.
 
-        Their tails are only renamed under their locks, so that a process that takes one's place has not to wait.
+        Under a lock a tail is only renamed, so that a process that takes over the name need not wait.
         """
         for file in _tails(self.folder):
             lock = _lock_of(self.folder, file.stem)
@@ -319,7 +318,7 @@ class Store:
 
 
 class Reader:
-    """Reads all files of a folder, while somebody may be writing, and what a killed process left. A context manager."""
+    """Reads all records of a folder, also during writes, and what a killed process left unsaved. A context manager."""
 
     def __init__(self, folder: Path) -> None:
         check_plain(folder)
@@ -336,7 +335,7 @@ class Reader:
         return _find_prefix(self._dbs, kind, prefix) or next(unsaved, None)
 
     def kinds(self) -> list[str]:
-        """The kinds of which there is something."""
+        """The kinds that have records."""
         saved = {kind for db in self._dbs for kind, _ in _query(db, "SELECT DISTINCT kind, kind FROM records")}
         return sorted(saved.union(kind for kind, _ in self._unsaved))
 
@@ -414,13 +413,13 @@ def _lock_of(folder: Path, writer: str) -> FileLock:
 
 
 def _looking(folder: Path) -> FileLock:
-    """Those who take a writer's lock, if only to look whether it is held, take turns: none takes another's look for a
-    hold, or reads an earlier holder's session."""
+    """Serialises all use of writers' locks, checks included: no check is taken for a holder, and no earlier holder's
+    session is read."""
     return FileLock(folder / ".looking.lock", timeout=LOCK_SECONDS, thread_local=False)
 
 
 def _left_unsaved(folder: Path) -> dict[tuple[str, str], bytes]:
-    """What lies in tails. Read before the files that it may be saved into meanwhile."""
+    """Unsaved records in tails. Call this before the files are opened that they may be moved to."""
     unsaved = dict[tuple[str, str], bytes]()
     for file in (*_tails(folder), *folder.glob(f"*{_LEFT}")):
         with suppress(FileNotFoundError):
@@ -443,7 +442,7 @@ def _pages(db: sqlite3.Connection, kind: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _find(dbs: Iterable[sqlite3.Connection], kind: str, keys: list[str]) -> dict[str, bytes]:
-    """What the first file that has a key has under it."""
+    """For each key, the value in the first file that has it."""
     found: dict[str, bytes] = {}
     for db in dbs:
         if wanted := [key for key in keys if key not in found] if found else keys:
@@ -477,8 +476,7 @@ def _create(file: Path) -> sqlite3.Connection:
 
 
 def _open_all(files: Iterable[Path]) -> dict[Path, sqlite3.Connection]:
-    """The files that have records; one whose writer was killed before it could begin, or has not begun yet, has
-    none."""
+    """Open the files that have records; a file whose writer never began has none."""
     dbs = dict[Path, sqlite3.Connection]()
     try:
         for file in files:
@@ -493,8 +491,7 @@ def _open_all(files: Iterable[Path]) -> dict[Path, sqlite3.Connection]:
 
 
 def _open(file: Path) -> sqlite3.Connection:
-    """For reading; writable where it can be, because what a killed writer left half done is undone by whoever opens
-    it."""
+    """Open for reading, but writable if possible: opening rolls back what a killed writer left half done."""
     mode = "rw" if os.access(file, os.W_OK) and os.access(file.parent, os.W_OK) else "ro"
     uri = f"{file.resolve().as_uri()}?mode={mode}"
     try:

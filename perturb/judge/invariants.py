@@ -1,8 +1,7 @@
-"""What any rewording leaves as it is: numbers, units, formulas, negations, bounds, names, options, blanks, marks, the
-answer.
+"""What a rewording must keep: numbers, units, formulas, negations, bounds, names, options, blanks, marks, the answer.
 
-A question that was converted to another form may bring in what its options or its answer said, and must still hold
-everything that its stem said.
+A question that was converted to another form may use the words of its options and answer, and must keep everything that
+its stem said.
 """
 
 from __future__ import annotations
@@ -57,27 +56,27 @@ from perturb.judge._judge import (
 )
 
 VERSION = 4
-"""Goes up whenever equal words may get another verdict."""
+"""Counted up whenever a verdict may change for the same words."""
 
 _RULES = "logic.tsv frames.tsv unit_spellings_in_running_text.tsv implied_numbers.tsv counted_numbers.tsv stopwords.txt"
 
 _SURE, _UNSURE = 0.97, 0.8
 _BY_PRESENCE = frozenset({"bound", "only", "quantity"})
-"""Axes of words that may well be said twice or once."""
+"""Axes whose words may be repeated: only their presence counts."""
 _SELF_TOLD = frozenset({"quantity", "junction", "compass", "colour", "season", "element"})
-"""Axes whose poles need no axis to be understood."""
+"""Axes that a message need not name, as their poles explain themselves."""
 _UNCHANGED = Pole("trend", "same")
 _SHORTEST_STEM = 4
 _SHORTEST_NAME = 2
 _BARE = ("", "th")
-"""What stands for a unit where there is none."""
+"""Values that stand for "no unit"."""
 
 Words: TypeAlias = dict[Fraction, re.Pattern[str]]
 _IMPLIED, _COUNTED = (
     {Fraction(number): re.compile("|".join(words)) for number, *words in read_names(f"{name}_numbers.tsv")}
     for name in ("implied", "counted")
 )
-"""Words that say a number without naming it, and such as count things that the other text has too."""
+"""Words that imply a number (triangle), and words that count things which the other text names."""
 _NOTATIONS = (
     (re.compile(r"(?<=\d)(?<!\d{4})[ \u2009\u202f](?=\d{3}(?!\d))"), ""),
     (re.compile(r"(?<=[A-Za-z])[ *·]([A-Za-z]{1,3})\^-1(?!\d)"), r"/\1"),
@@ -100,8 +99,8 @@ _DENIED = Pole(NEGATION_AXIS, "not")
 
 
 class Facts(Struct, frozen=True, eq=False):
-    """A text's facts. `numbers` counts (value, unit) but for spelled ones and twos, which are `small`; `loose` counts
-    those too and the words that may mean one or two, such as "a" and "both".
+    """A text's facts. `numbers` counts (value, unit), except 1 and 2 in words, which are `small`; `loose` counts these,
+    and words that may mean 1 or 2, such as "a" and "both".
 
     `asked` are the units that are named without a number; `text` is the text in lower case without spaces.
     """
@@ -131,7 +130,7 @@ class Facts(Struct, frozen=True, eq=False):
 
 
 def identity() -> Json:
-    """What of the rules decides verdicts: the version and a digest of their words."""
+    """Identity of the rules: their version and a digest of their word lists."""
     return [
         VERSION,
         digest([files("mmdyn.text").joinpath(name).read_text(encoding="utf-8") for name in _RULES.split()]),
@@ -139,7 +138,7 @@ def identity() -> Json:
 
 
 def compare(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> Doubt | None:
-    """What speaks against a variant's words; None where nothing does. `looks` tell which picture became which."""
+    """The gravest doubt about a variant's words; None if there is none. `looks`: which picture became which."""
     return compare_asked(*take_apart(before, after, looks))
 
 
@@ -153,11 +152,11 @@ def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> t
 
 
 def compare_asked(a: AskedForm, b: AskedForm) -> Doubt | None:
-    """The same for questions that were taken apart.
+    """As `compare`, for parsed questions.
 
-    Certain is what no reading can save: a number, formula, option, image mark or the answer's key is not what it was.
-        Doubtful is all else: a number that is gone or new, or that another unit may explain; another negation, bound,
-        unit, blank, quantifier, comparison or direction; a symbol, name or quotation that is gone or new.
+    Certain: no reading makes both equal. A number, formula, option, image mark or the answer's key changed. Doubtful:
+    all else. A number is missing or new, or another unit may explain it; a negation, bound, unit, blank, quantifier,
+    comparison or direction changed; a symbol, name or quotation is missing or new.
     """
     return gravest(_doubts(a, b))
 
@@ -187,7 +186,7 @@ def _doubts(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
 
 
 def _given_away(a: AskedForm, b: AskedForm) -> str:
-    """The right answer, where the variant's stem names it and the parent's does not."""
+    """The right answer, if the variant's stem names it and the parent's does not; empty otherwise."""
     said, now = plain_text(a.stem).lower(), plain_text(b.stem).lower()
     for gold in a.gold:
         name = plain_text(gold).lower().strip(" .")
@@ -197,8 +196,8 @@ def _given_away(a: AskedForm, b: AskedForm) -> str:
 
 
 def _surely_differ(a: AskedForm, b: AskedForm) -> bool:
-    """Whether options that differ are the samples' own, or list other numbers or formulas: what a text lists may have
-    been put into other words."""
+    """Whether options that differ are the samples' own, or differ in numbers or formulas; options listed in a text may
+    be reworded."""
     said, now = (facts("\n".join(option.text for option in side.options)) for side in (a, b))
     own = bool(a.sample.options and b.sample.options)
     return own or any(doubt.certain for doubt in _words(said, now, facts("")))
@@ -217,7 +216,7 @@ def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     if gone and new:
         one, other = (sorted(map(without_order, formulas)) for formulas in (gone, new))
         alike = sorted(sides[1::2] for sides in one) == sorted(sides[1::2] for sides in other)
-        # Another notation has other relations, or is the same formula.
+        # Equal formulas with the same relations differ in notation alone.
         if not (alike and all(map(same, sorted(gone), sorted(new)))):
             make = _certain if alike and one != other else _doubtful
             yield make(f"a formula changed: {_first(gone)} -> {_first(new)}")
@@ -228,26 +227,26 @@ def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 
 def _units_gone(said: Facts, now: Facts) -> set[str]:
-    """The units that the other text has in no spelling, nor as a letter: kW·h is kWh."""
+    """The units that the other text lacks in every spelling (kW·h is kWh), and as a letter."""
     measures = set(map(unit_measure, now.units)) - {None}
     return {unit for unit in said.units - now.units - now.symbols if unit_measure(unit) not in measures}
 
 
 def _with_kin(units: set[str], text: Facts) -> set[str]:
-    """The units beside which a text names another of the same kind: others may go without saying."""
+    """The units for which the text names another one of the same dimension; others may be implied."""
     kinds = {measure.dimension for unit in text.units if (measure := unit_measure(unit))}
     return {unit for unit in units if (measure := unit_measure(unit)) and measure.dimension in kinds}
 
 
 def _in_units_of(said: Facts, now: Facts) -> Facts:
-    """The facts with each quantity in the unit in which the other text says the same: 120 min as 2 h."""
+    """The facts `now`, with quantities in the units of `said` where they are equal: 120 min as 2 h."""
     gone = {amount: number for number in said.numbers - now.numbers if (amount := _amount(number))}
     same = {number: gone.get(_amount(number), number) for number in now.numbers - said.numbers}
     return replace(now, numbers=Counter(same.get(number, number) for number in now.numbers.elements()))
 
 
 def _amount(number: Quantity) -> object:
-    """A quantity in base units, with what it measures; None without a unit that is known."""
+    """A quantity in base units, with its dimension; None if the unit is unknown."""
     measure = unit_measure(number.unit)
     return (number.value * measure.size, measure.dimension) if measure else None
 
@@ -268,14 +267,14 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 
 def _without(numbers: Counter[Quantity], words: Words, text: Facts, other: Facts) -> Counter[Quantity]:
-    """The numbers without those for which a text, and not the other, has words."""
+    """The numbers, without those that `text` says in words and `other` does not."""
     known = {number: word for number in numbers if (word := words.get(number.value))}
     named = {number for number, word in known.items() if word.search(text.text) and not word.search(other.text)}
     return Counter(number for number in numbers.elements() if number not in named)
 
 
 def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
-    """What to say of numbers that are gone and of others that are new: certain where no reading makes them equal."""
+    """The doubt about missing and new numbers; certain if no reading makes them equal."""
     odd, new = _unlike(lost, found), _unlike(found, lost)
     one, other = (odd[0], new[0]) if odd and new else (lost[0], found[0])
     kind = "unit" if one.value == other.value else "number"
@@ -286,13 +285,13 @@ def _changed(lost: list[Quantity], found: list[Quantity]) -> Doubt:
 
 
 def _unlike(numbers: list[Quantity], others: list[Quantity]) -> list[Quantity]:
-    """The numbers whose value the others do not have, or have with another unit."""
+    """The numbers whose value the others lack, or have with another unit only."""
     values, bare = {other.value for other in others}, {other.value for other in others if other.unit in _BARE}
     return [number for number in numbers if number.value not in (values if number.unit in _BARE else bare)]
 
 
 def _without_small(numbers: Counter[Quantity], spelled: Counter[int], other: Facts) -> Counter[Quantity]:
-    """Without the ones and twos that the other text has `spelled` in words instead."""
+    """The numbers, without each 1 and 2 that the other text has in words (`spelled`)."""
     small = (number for number in numbers if number.value in (1, 2) and number.unit in {"", "th", *other.units})
     return numbers - Counter({number: spelled[int(number.value)] for number in small})
 
@@ -305,7 +304,7 @@ def _negations(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 
 def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
-    """Bounds that came or went, and words that gave way to an opposite."""
+    """Bounds that are new or missing, and words that were replaced by an opposite."""
     gone, new = said.poles - now.poles, now.poles - said.poles - spare.poles
     for pole in [*gone, *new]:
         by_presence = pole.axis in _BY_PRESENCE or pole == _UNCHANGED
@@ -327,7 +326,7 @@ def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 def _symbols(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     gone = {symbol for symbol in said.symbols - now.symbols if symbol.lower() not in now.words}
     new = {symbol for symbol in now.symbols - said.symbols - spare.symbols if symbol.lower() not in said.words}
-    if not (gone and new):  # triangle ABC, of which sides alone are named
+    if not (gone and new):  # triangle ABC, of which only the sides are named
         letters, others = ({*"AI", *"".join(side.symbols | side.units)} for side in (now, said))
         gone = {symbol for symbol in gone if not letters.issuperset(symbol)}
         new = {symbol for symbol in new if not others.issuperset(symbol)}
