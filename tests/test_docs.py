@@ -46,6 +46,25 @@ def test_every_page_is_in_the_site() -> None:
     assert found == [page for page in tracked("docs/**/*.md") if page != DOCS / "index.md"]
 
 
+def test_files_that_the_map_of_the_house_names_are_there() -> None:
+    """Files with their paths or alone, and bare names of a file or of what a file defines."""
+    rooms = tracked("mmdyn/**/*", "perturb/**/*", "kprag/**/*", "bench/*.py", "tests/*.py")
+    paths = {str(file.relative_to(ROOT)) for file in rooms}
+    folders = {str(parent) for path in paths for parent in Path(path).parents}
+    source = "\n".join(file.read_text("utf-8") for file in rooms if file.suffix == ".py")
+    known = {*re.findall(r"\w+", source)} | {file.stem for file in rooms} | folders
+    house = (DOCS / "design.md").read_text("utf-8")
+    named = {name for cell in re.findall(r"`([^`\n]+)`", house) for name in cell.split()[:1]}
+    files = [name for name in named if re.fullmatch(r"[\w/]+\.(py|toml|tsv|html|js|mplstyle)", name)]
+    assert [name for name in files if not re.search("[A-Z]{4}", name) and not _is_there(name, paths)] == []
+    bare = re.findall(r"`(\w+)`", house[house.index("## The rooms") : house.index("## Files")])
+    assert [name for name in bare if name not in known] == []
+
+
+def _is_there(name: str, paths: set[str]) -> bool:
+    return any(path == name or path.endswith(f"/{name}") for path in paths)
+
+
 @pytest.mark.parametrize("page", READ[2:], ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_and_their_options_are_there(page: Path) -> None:
     for line in re.findall(r"^    (mmdyn [a-z].*?)(?:\s+#.*| \\)?$", page.read_text("utf-8"), re.MULTILINE):
