@@ -1,6 +1,4 @@
-"""How well graders agree: with each other, several at once, by the area under a ROC curve; means corrected for their
-errors.
-"""
+"""Agreement of graders: kappa, rank correlations, area under a ROC curve; and means corrected for graders' errors."""
 
 from __future__ import annotations
 
@@ -18,13 +16,16 @@ docs/appendix/statistics.md."""
 
 
 def weighted_kappa(one: Floats, other: Floats) -> float | None:
-    """Cohen's kappa with quadratic weights over two graders' values; for values of 0 and 1 it is the unweighted kappa.
+    """Compute Cohen's kappa with quadratic weights for two graders; for values of 0 and 1 it is the unweighted kappa.
 
-    1 less the mean squared difference over what it would be if the values were paired at random. Sources: Cohen,
+    1 less the mean squared difference over its expectation if the values were paired at random. Sources: Cohen,
     Educational and Psychological Measurement 20 (1960) 37; Cohen, Psychological Bulletin 70 (1968) 213.
 
     Returns:
         The kappa in [-1, 1]; None where both graders give one and the same value to all.
+
+    >>> weighted_kappa(np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+    0.5
     """
     if not len(one) or not np.ptp(np.concatenate((one, other))):
         return None
@@ -33,17 +34,18 @@ def weighted_kappa(one: Floats, other: Floats) -> float | None:
 
 
 def kappa_interval(one: Floats, other: Floats, clusters: Ints) -> tuple[float, float] | None:
-    """The 95 % interval of `weighted_kappa` over labels of which some may be about one question.
+    """Compute the 95 % interval of `weighted_kappa` for labels of which several may be about one question.
 
-    `with_chance` on the squared differences, as a share of what they come to where values are paired at random: a few
-    such pairs are added, so that kappa shrinks towards 0. docs/appendix/statistics.md says how it holds.
+    The method is `with_chance`, applied to the squared differences as a share of their expectation if the values were
+    paired at random: a few such pairs are added, so that kappa shrinks towards 0. docs/appendix/statistics.md measures
+    its coverage.
 
     Args:
-        one, other: the two graders' values, in [0, 1].
-        clusters: the cluster of each answer.
+        one, other: The two graders' values, in [0, 1].
+        clusters: The cluster of each answer.
 
     Returns:
-        The ends, in [-1, 1]; None where fewer than FEWEST clusters tell how either side's values spread.
+        The ends, in [-1, 1]; None where fewer than FEWEST effective clusters determine how either side's values spread.
     """
     if min(_telling(one, clusters), _telling(other, clusters)) < FEWEST:
         return None
@@ -70,9 +72,13 @@ def _telling(values: Floats, clusters: Ints) -> float:
 
 
 def rank_correlations(one: Floats, other: Floats) -> tuple[float | None, float | None]:
-    """Kendall's tau-b and Spearman's rho, in [-1, 1]; None where one side is constant.
+    """Compute Kendall's tau-b and Spearman's rho, in [-1, 1]; both are None where one side is constant.
 
     Sources: Kendall, Biometrika 33 (1945) 239; Spearman, American Journal of Psychology 15 (1904) 72.
+
+    >>> tau, rho = rank_correlations(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> round(tau, 3), round(rho, 3)
+    (0.333, 0.5)
     """
     if len(one) < 2 or not np.ptp(one) or not np.ptp(other):
         return None, None
@@ -91,9 +97,9 @@ any. Chosen so, too."""
 
 
 class Agreement(NamedTuple):
-    """Of `n` questions: the share of pairs of marks that are alike, and that beyond chance, with 95 % intervals.
+    """The share of pairs of marks that agree, and the agreement beyond chance, over `n` questions, with 95 % intervals.
 
-    kappa: in [-1, 1]; None where all marks are alike. An interval is None where there is too little to tell.
+    kappa: in [-1, 1]; None where all marks are equal. An interval is None where the data are too few.
     """
 
     n: int
@@ -104,17 +110,19 @@ class Agreement(NamedTuple):
 
 
 def fleiss_kappa(rejects: Floats, items: Ints, clusters: Ints, random: Generator) -> Agreement | None:
-    """Fleiss' kappa (Psychological Bulletin 76 (1971) 378); None where no question has two marks.
+    """Compute Fleiss' kappa (Psychological Bulletin 76 (1971) 378) of reviewers who accept or reject questions.
 
-    Where questions have unequal numbers of marks every mark counts alike, as in Krippendorff's alpha (Content Analysis
-    (1980), chapter 12), from which it then differs in that marks are paired by chance with those of the same question,
-    too.
+    Where questions have unequal numbers of marks, every mark has the same weight, as in Krippendorff's alpha (Content
+    Analysis (1980), chapter 12). Unlike alpha, marks are paired by chance with those of the same question, too.
 
     Args:
-        rejects: of each mark, 1 or 0.
-        items: the question of each, from 0.
-        clusters: the cluster of each question.
-        random: draws shares of patterns.
+        rejects: Shape (marks,), 1 where the mark rejects its question, else 0.
+        items: Shape (marks,), the question of each mark, from 0.
+        clusters: Shape (questions,), the cluster of each question.
+        random: Draws shares of patterns for the intervals.
+
+    Returns:
+        The agreement; None where no question has two marks.
     """
     marks, rejected = (np.bincount(items, each, len(clusters)) for each in (None, rejects))
     several = marks > 1
@@ -126,12 +134,19 @@ def fleiss_kappa(rejects: Floats, items: Ints, clusters: Ints, random: Generator
 
 
 def cohen_kappa(one: Floats, other: Floats, clusters: Ints, random: Generator) -> Agreement | None:
-    """Cohen's kappa (Educational and Psychological Measurement 20 (1960) 37) of two reviewers; None without a question.
+    """Compute Cohen's kappa (Educational and Psychological Measurement 20 (1960) 37) of two reviewers.
 
     Args:
-        one, other: whether each rejects each question, 1 or 0.
-        clusters: the cluster of each question.
-        random: draws shares of patterns.
+        one, other: Shape (questions,), 1 where the reviewer rejects the question, else 0.
+        clusters: Shape (questions,), the cluster of each question.
+        random: Draws shares of patterns for the intervals.
+
+    Returns:
+        The agreement; None where there are no questions.
+
+    >>> marks = np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0])
+    >>> cohen_kappa(*marks, np.arange(4), np.random.default_rng(0))
+    Agreement(n=4, agree=0.75, agree_ci95=None, kappa=0.5, kappa_ci95=None)
     """
     if not len(one):
         return None
@@ -190,23 +205,19 @@ Bonett and Price, Journal of Educational and Behavioral Statistics 37 (2012) 479
 
 
 def rogan_gladen(values: Floats, weights: Floats, clusters: Ints, sensitivity: Share, specificity: Share) -> Estimate:
-    """Estimate the share of right answers behind a grader's scores of 0 and 1.
+    """Estimate the share of right answers from the 0/1 scores of a grader that errs.
 
-    The interval counts what is not known of the score, of the sensitivity and of the specificity, both at their
-    effective number of labels. Its centre is cut to
-    [0, 1], so that it does not shrink to a point where the score is lower than a specificity leaves room for. Sources:
-    Rogan and Gladen, American Journal of Epidemiology 107 (1978) 71: the estimate. Lang and Reiczigel, Preventive
-    Veterinary Medicine 113 (2014) 13: the interval.
+    The interval accounts for the uncertainty of the score, the sensitivity and the specificity. Its centre is cut to
+    [0, 1], so that it does not shrink to a point where the score is below 1 - specificity. Sources: Rogan and Gladen,
+    American Journal of Epidemiology 107 (1978) 71: the estimate. Lang and Reiczigel, Preventive Veterinary Medicine 113
+    (2014) 13: the interval.
 
     Args:
-        values: the scores, 0 or 1.
-        weights: of each score, above 0.
-        clusters: the cluster of each score.
-        sensitivity: of right answers, the share that the grader calls right.
-        specificity: of wrong answers, the share that it calls wrong; the sum of both is above 1.
-
-    Returns:
-        The estimate and its interval, in [0, 1].
+        values: The scores, 0 or 1.
+        weights: Above 0, one for each score.
+        clusters: The cluster of each score.
+        sensitivity: The share of right answers that the grader calls right.
+        specificity: The share of wrong answers that it calls wrong; the sum of both is above 1.
     """
     n, seen = effective_n(values, weights, clusters), float(np.average(values, weights=weights))
     value = _clipped((seen + specificity.value - 1) / (sensitivity.value + specificity.value - 1))
@@ -224,26 +235,19 @@ def rogan_gladen(values: Floats, weights: Floats, clusters: Ints, sensitivity: S
 
 
 def prediction_powered(values: Floats, weights: Floats, clusters: Ints, marks: Floats, power: float) -> Estimate:
-    """Estimate the mean mark of all answers, of which people marked only some.
+    """Estimate the mean mark of all answers, of which people marked only some and a grader scored all.
 
-    The variance is that of the estimate's linear form, robust to clusters, so that it counts the scores of all, the
-    marks, and that marked answers are among all. It is raised as if a misjudged answer had been marked that was not
-    seen, and the quantile is Student's, so that few marks which all agree do not pass for certainty. Sources:
-    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382 (2023) 669; Angelopoulos, Duchi and Zrnic, arXiv
-    2311.01453 (2023): the power. Cochran, Sampling Techniques (1977), chapter 7: the same for samples of a finite
-    whole.
+    The variance is robust to clusters, raised as if one more misjudged answer had been marked; the quantile is
+    Student's, so that few marks that all agree are not taken for certainty. Sources: Angelopoulos, Bates, Fannjiang,
+    Jordan and Zrnic, Science 382 (2023) 669; Angelopoulos, Duchi and Zrnic, arXiv 2311.01453 (2023): the power.
+    Cochran, Sampling Techniques (1977), chapter 7: the same for samples of a finite whole.
 
     Args:
-        values: the scores of all answers, in [0, 1].
-        weights: of each answer, above 0.
-        clusters: the cluster of each answer.
-        marks: people's marks in [0, 1], NaN where there is none, of at least two clusters. The marked answers must be a
+        values: The scores of all answers, in [0, 1]; weights, above 0, and clusters have an entry for each.
+        marks: People's marks in [0, 1], NaN where there is none, in at least two clusters. The marked answers must be a
             random sample of all.
-        power: how far the scores are trusted to say how marked answers differ from the others, in [0, 1]: 0 is the mean
-            mark alone, 1 adds the whole mean score of all and takes the mean score of the marked ones away.
-
-    Returns:
-        The estimate and its interval, in [0, 1].
+        power: The weight of the scores, in [0, 1]. 0 gives the mean mark alone; 1 adds the mean score of all answers
+            and subtracts the mean score of the marked ones. `tuned_power` chooses it.
     """
     from scipy.stats import t as student
 
@@ -264,8 +268,11 @@ def prediction_powered(values: Floats, weights: Floats, clusters: Ints, marks: F
 
 
 def tuned_power(values: Floats, weights: Floats, marks: Floats) -> float:
-    """The power that makes the variance least: the slope of marks over scores, in [0, 1]; 0 where all scores are
-    one."""
+    """Choose the power of `prediction_powered` that minimises the variance.
+
+    It is the slope of marks over scores, cut to [0, 1]; 0 where all scores are equal. The arguments are those of
+    `prediction_powered`.
+    """
     marked = ~np.isnan(marks)
     if not np.ptp(values):
         return 0.0
@@ -290,16 +297,19 @@ docs/metrics.md."""
 
 
 def roc_auc(scores: Floats, positive: Ints, labels: Ints) -> Estimate:
-    """The chance that a positive case scores higher than a negative one, a tie counting one half.
+    """Estimate the area under the ROC curve: the chance that a positive case scores above a negative one.
 
-    The interval is Wilson's at the effective number of cases. Sources: Hanley and McNeil, Radiology 143 (1982) 29.
-    Obuchowski, Biometrics 53 (1997) 567: the variance with clusters of cases. Birnbaum and Klose, Annals of
-    Mathematical Statistics 28 (1957) 933: the most that it can be for so many cases.
+    Ties count half. The interval is Wilson's at the effective number of cases. Sources: Hanley and McNeil, Radiology
+    143 (1982) 29. Obuchowski, Biometrics 53 (1997) 567: the variance with clusters of cases. Birnbaum and Klose, Annals
+    of Mathematical Statistics 28 (1957) 933: the largest possible variance for so many cases.
 
     Args:
-        scores: any numbers that grow with the chance of being positive.
+        scores: Any numbers that grow with the chance of being positive.
         positive: 1 or 0 for each; there is at least one case of both kinds.
-        labels: the cluster of each case.
+        labels: The cluster of each case.
+
+    >>> roc_auc(np.array([0.9, 0.8, 0.3, 0.1]), np.array([1, 0, 1, 0]), np.arange(4)).value
+    0.75
     """
     high, low = scores[positive == 1], scores[positive == 0]
     above = _share_below(high, low)

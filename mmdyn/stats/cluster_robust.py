@@ -1,4 +1,4 @@
-"""Means, gaps and slopes over different parents that may hang together. How they hold: docs/appendix/statistics.md."""
+"""Means, gaps and slopes over parents that may be clustered. docs/appendix/statistics.md measures their coverage."""
 
 from __future__ import annotations
 
@@ -15,23 +15,30 @@ LEAST_EXPECTED = 5.0
 
 
 def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
-    """The weighted mean of n >= 1 numbers without bounds, with its interval, which needs three effective clusters."""
+    """Estimate the weighted mean of n >= 1 unbounded numbers; interval and test need three effective clusters.
+
+    The method is that of `slope`, without its additional observations.
+
+    >>> found = mean_of(np.array([2.0, 4.0, 3.0, 5.0]), np.ones(4), np.arange(4))
+    >>> found.value, found.rounded.ci95
+    (3.5, (1.44574, 5.55426))
+    """
     return _last_coefficient(values, np.ones((len(values), 1)), weights, labels, _kish(weights, labels))
 
 
 def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:
-    """The mean of several groups' mean scores, with its interval.
+    """Estimate the mean of several groups' mean scores, with its interval.
 
-    Of k groups each has 2 / k right and as many wrong observations more (Price and Bonett, Computational Statistics and
-    Data Analysis 45 (2004) 449), or 2 where all share their clusters. The variance is robust to clusters; the quantile
-    is Student's at Satterthwaite's degrees of freedom.
+    Each of k groups gets 2 / k right and as many wrong observations more (Price and Bonett, Computational Statistics
+    and Data Analysis 45 (2004) 449), or 2 where all groups share their clusters. The variance is robust to clusters;
+    the quantile is Student's at Satterthwaite's degrees of freedom.
 
     Args:
         values: n >= 1 scores in [least, 1].
-        levels: the group of each.
-        weights: of each score, above 0.
-        labels: the cluster of each.
-        least: the lowest score that can be, below 1. The interval is made of the scores mapped onto [0, 1].
+        levels: The group of each score.
+        weights: Above 0, one for each score.
+        labels: The cluster of each score.
+        least: The lowest possible score, below 1. The interval is computed on the scores mapped to [0, 1].
     """
     from scipy.special import stdtrit
 
@@ -62,14 +69,18 @@ def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, l
 
 
 def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
-    """The mean of a second group less that of a first one, by `slope`'s method with both groups as its levels.
+    """Estimate the mean of a second group less that of a first, by the method of `slope` on two levels.
 
     Args:
         values: n >= 2 numbers, at most 1 where `shares`.
-        second: 1 for what is of the second group, 0 for what is of the first; there is one of each at least.
-        weights: of each number, above 0.
-        labels: the cluster of each; both groups may share clusters.
-        shares: whether the numbers are shares.
+        second: 1 for the second group, 0 for the first; each has at least one number.
+        weights: Above 0, one for each number.
+        labels: The cluster of each number; the groups may share clusters.
+        shares: Whether the numbers are shares. Then the interval is cut to the possible range.
+
+    >>> values, second = np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1])
+    >>> gap(values, second, np.ones(4), np.arange(4), shares=True)  # two clusters a group are too few
+    Difference(value=0.5, ci95=None, p=None, method='CR2, Bell-McCaffrey t')
     """
     sides = [second == side for side in (0, 1)]
     counts = [_kish(weights[side], labels[side]) for side in sides]
@@ -83,20 +94,20 @@ def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares
 
 
 def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
-    """The slope of a weighted regression of values on x, robust to clusters.
+    """Estimate the slope of a weighted regression of values on x, robust to clusters.
 
     The variance is CR2, the quantile Student's at the degrees of freedom of Bell and McCaffrey (Survey Methodology 28
-    (2002) 169), both exact under the working model of independence; of these Imbens and Kolesar, Review of Economics
-    and Statistics 98 (2016) 701. For shares the interval and the test are those with four observations more, one right
-    and one wrong at either of two levels, as Agresti and Caffo (American Statistician 54 (2000) 280) have it for two
-    groups: for a slope the levels are a standard deviation off the mean of x.
+    (2002) 169; see Imbens and Kolesar, Review of Economics and Statistics 98 (2016) 701). For shares the interval and
+    the test count four observations more, one right and one wrong at each of two levels, as Agresti and Caffo (American
+    Statistician 54 (2000) 280) do for two groups: for a slope the levels are one standard deviation off the mean of x.
+    There is no interval with fewer than FEW_OFF effective clusters off the mean of x.
 
     Args:
         values: n >= 2 numbers, in [0, 1] where `shares`.
-        x: of each number, not all one.
-        weights: of each number, above 0.
-        labels: the cluster of each.
-        shares: whether the numbers are shares.
+        x: One for each number, not all equal.
+        weights: Above 0, one for each number.
+        labels: The cluster of each number.
+        shares: Whether the numbers are shares.
     """
     n = _kish(weights, labels)
     mean = float(np.average(x, weights=weights))
@@ -182,19 +193,21 @@ def _kish(weights: Floats, labels: Ints) -> float:
 
 
 def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> float | None:
-    """The p-value of a test that several groups have one mean; None where a group has fewer than three effective
-    clusters.
+    """Compute the p-value of a test that several groups have the same mean.
 
-    The weighted sum of squares between the groups, its distribution as Box has it for quadratic forms (Annals of
-    Mathematical Statistics 25 (1954) 290), with the covariance of the groups' means robust to clusters that they may
-    share; for shares that are 0 or 1, independent and equally weighted that is Pearson's chi-squared test as Rao and
-    Scott (Annals of Statistics 12 (1984) 46) correct it to the second order.
+    The statistic is the weighted sum of squares between the groups, its distribution that of Box for quadratic forms
+    (Annals of Mathematical Statistics 25 (1954) 290), with a covariance of the groups' means that is robust to shared
+    clusters. For independent, equally weighted 0/1 shares it is Pearson's chi-squared test with the second-order
+    correction of Rao and Scott (Annals of Statistics 12 (1984) 46).
 
     Args:
         values: n >= 2 numbers.
-        levels: the group of each.
-        weights: of each number, above 0.
-        labels: the cluster of each.
+        levels: The group of each number.
+        weights: Above 0, one for each number.
+        labels: The cluster of each number.
+
+    Returns:
+        The p-value; None where there are fewer than two groups, or one has fewer than three effective clusters.
     """
     from scipy.special import fdtrc
 
@@ -229,17 +242,19 @@ def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> flo
 
 
 def uniformity(hits: Floats, expected: Floats, labels: Ints) -> float | None:
-    """The p-value of a test that answers fall on categories as often as expected; None where fewer than two categories
-    expect LEAST_EXPECTED.
+    """Compute the p-value of a test that answers fall on categories as often as expected.
 
-    Pearson's chi-squared test, for questions that differ in what is expected of them, with the covariance of the sums
-    over questions; divided by the mean design effect where answers of a cluster are alike, as Rao and Scott (Journal of
-    the American Statistical Association 76 (1981) 221) correct it to the first order.
+    Pearson's chi-squared test for questions with different expectations; the covariance is summed over questions. Where
+    answers of a cluster agree, the statistic is divided by the mean design effect, the first-order correction of Rao
+    and Scott (Journal of the American Statistical Association 76 (1981) 221).
 
     Args:
-        hits: of shape (n, k): 1 for the category that each question's answer is of, else 0.
-        expected: of shape (n, k): the chance of each category, 0 for those that a question does not have.
-        labels: the cluster of each question.
+        hits: Shape (n, k), 1 for the category of each question's answer, else 0.
+        expected: Shape (n, k), the chance of each category, 0 for those that a question does not have.
+        labels: Shape (n,), the cluster of each question.
+
+    Returns:
+        The p-value; None where fewer than two categories have an expectation of at least LEAST_EXPECTED clusters.
     """
     from scipy.special import chdtrc
 

@@ -1,13 +1,11 @@
-"""Designs over changes: which subsets of factors are tried, their Shapley values, and means that never rise along a
-dose.
+"""Designs over changes: which subsets of factors are applied, the factors' Shapley values, and means along a dose.
 
-Which subsets of factors are tried, and the weights that turn what they scored into each factor's Shapley value.
-
-A form is a subset of factors that were applied, a row of booleans; the one without any is the question as it was. All
-subsets of m factors are 2^m forms. Two designs need fewer: a two-level fraction, and chains of sampled orders.
+A form is a subset of factors that were applied, a row of booleans; the empty form is the original question. All
+subsets of m factors are 2^m forms. Two designs need fewer: a two-level fraction, and chains of sampled orders. Weights
+turn the scores of forms into each factor's Shapley value.
 
 A mean that never rises along a dose: its fit, its band, and the dose at which half of it is lost.
-docs/appendix/why.md says how they hold.
+docs/appendix/why.md measures their coverage.
 """
 
 from __future__ import annotations
@@ -41,13 +39,20 @@ Source: Montgomery, "Design and Analysis of Experiments", table 8.14: E = ABCD, 
 
 
 def design_forms(design: str, factors: int, seed: int = 0, parent: str = "") -> Forms:
-    """The forms of a question in a design, shape (forms, factors): smaller subsets first, the empty and the full one
-    among them.
+    """List the forms of a question in a design, smaller subsets first, with the empty and the full form.
 
-    `full`: all. `fraction`: a two-level fraction of resolution V or higher with the full form added. `permutations:K`:
-    the prefixes of K random orders, which hang on the seed and the parent's id, and of their reverses (antithetic
-    sampling: Mitchell, Cooper, Frank and Holmes 2022, "Sampling Permutations for Shapley Value Estimation", JMLR
-    23(43)).
+    Args:
+        design: `full`: all forms. `fraction`: a two-level fraction of resolution V or higher plus the full form, for 5
+            to 8 factors. `permutations:K`: the prefixes of K random orders and of their reverses (antithetic sampling:
+            Mitchell, Cooper, Frank and Holmes 2022, JMLR 23(43)).
+        factors: The number of factors.
+        seed, parent: Key the random orders: the seed and the parent question's id.
+
+    Returns:
+        Booleans of shape (forms, factors).
+
+    >>> design_forms("full", 2).astype(int).tolist()
+    [[0, 0], [1, 0], [0, 1], [1, 1]]
     """
     every, (kind, _, count) = _every(factors), design.partition(":")
     if kind == "fraction":
@@ -63,23 +68,22 @@ def design_forms(design: str, factors: int, seed: int = 0, parent: str = "") -> 
 
 
 def shapley_weights(forms: Forms) -> Floats:
-    """The weights that turn scores of forms into Shapley values, shape (factors, forms): a factor's share of the change
-    from the empty form to the full one. Over the factors the values add up to that change exactly.
+    """Compute the weights, of shape (factors, forms), that turn scores of forms into Shapley values.
 
-    forms: bool, shape (forms, factors), each once, the empty and the full one among them.
+    A factor's Shapley value is its share of the change from the empty form to the full one; the values add up to it.
+    Where forms build chains that add one factor at a time, it is a factor's mean change over all such chains: exact
+    over all subsets, unbiased over prefixes of random orders (Shapley 1953; Castro, Gómez and Tejada 2009, Computers &
+    Operations Research 36, 1726). Elsewhere, as in a fraction, it is the main effect and half of the interactions of a
+    least squares fit through the empty and the full form, exact where no three factors interact.
 
-    Where forms build chains that add one factor at a time from the empty one to the full one, the mean over all such
-    chains of what a factor changes when it is added. Over all subsets that is the Shapley value itself. Over the
-    prefixes of random orders it is unbiased: it is linear in the scores, adds up, gives nothing to a factor that
-    changes nothing, and treats factors alike, as every naming of the orders' factors is as likely; only the Shapley
-    value does so (Shapley 1953). That holds for the chains too that nobody drew, of prefixes of several orders.
+    Args:
+        forms: Booleans, shape (forms, factors), each form once, with the empty and the full one.
 
-    Where they build none, as in a fraction, least squares with main effects and interactions of two in the 0/1 coding,
-    held to the scores of the empty and the full form: a factor's main effect and half of its interactions. Exact where
-    no three factors interact. Raises ValueError where the forms do not tell these apart.
+    Raises:
+        ValueError: The empty or the full form is missing, a form comes twice, or the forms do not identify the effects.
 
-    Source: Castro, Gómez and Tejada 2009, "Polynomial calculation of the Shapley value based on sampling", Computers &
-        Operations Research 36, 1726.
+    >>> shapley_weights(design_forms("full", 2)).tolist()
+    [[-0.5, 0.5, -0.5, 0.5], [-0.5, -0.5, 0.5, 0.5]]
     """
     place = _places(forms)
     down, up = _chains(forms, place), _chains(~forms, _places(~forms))
@@ -101,12 +105,18 @@ def shapley_weights(forms: Forms) -> Floats:
 
 
 def interaction_weights(forms: Forms) -> Floats:
-    """The weights that turn scores of forms into the interaction of each two factors, shape (pairs, forms), in the
-    order of itertools.combinations: what both change together above what each changes alone.
+    """Compute the weights that turn scores of forms into the interaction of each pair of factors.
 
-    Over all subsets the Shapley interaction index (Grabisch and Roubens 1999, "An axiomatic approach to the concept of
-    interaction among players in cooperative games"), over a fraction the coefficient of `shapley_weights`' fit. No rows
-    for sampled orders, which seldom hold the forms that tell it.
+    An interaction is the joint effect of two factors beyond the sum of their own effects. Over all subsets it is the
+    Shapley interaction index (Grabisch and Roubens 1999, "An axiomatic approach to the concept of interaction among
+    players in cooperative games"), over a fraction the coefficient of the fit of `shapley_weights`.
+
+    Returns:
+        Shape (pairs, forms), pairs in the order of itertools.combinations. No rows for sampled orders, which seldom
+        contain the forms that identify interactions.
+
+    >>> interaction_weights(design_forms("full", 2)).tolist()
+    [[1.0, -1.0, -1.0, 1.0]]
     """
     count, factors = forms.shape
     pairs = list(combinations(range(factors), 2))
@@ -123,8 +133,18 @@ def interaction_weights(forms: Forms) -> Floats:
 
 
 def design_error(weights: Floats, n: int, variance: float = 0.25) -> Floats:
-    """The standard error of the mean of each factor's value over n questions, in score units, if answers to different
-    forms are independent and have this variance. weights: shape (..., factors, forms); the result lacks the last axis.
+    """Compute the standard error of the mean of each factor's value over n questions, in score units.
+
+    Args:
+        weights: Shape (..., factors, forms), from `shapley_weights` or `interaction_weights`.
+        n: The number of questions.
+        variance: The variance of an answer's score; answers to different forms are assumed independent.
+
+    Returns:
+        Shape (..., factors).
+
+    >>> design_error(shapley_weights(design_forms("full", 2)), n=100)
+    array([0.05, 0.05])
     """
     error: Floats = np.sqrt(variance * (weights**2).sum(axis=-1) / n)
     return error
@@ -172,7 +192,7 @@ def _effects(forms: Forms) -> Floats:
 
 
 class Curve(NamedTuple):
-    """What is fitted at each dose, and the simultaneous band about it."""
+    """The fitted mean at each dose, and the ends of its simultaneous band."""
 
     fit: Floats
     low: Floats
@@ -180,7 +200,10 @@ class Curve(NamedTuple):
 
 
 class HalfDose(NamedTuple):
-    """A dose, None where it is not reached, between `low` and `high`, which is None where no dose is surely beyond."""
+    """A dose with the ends of its interval.
+
+    dose: None where it is not reached. high: None where the mean is not surely below at any dose.
+    """
 
     dose: float | None
     low: float
@@ -188,17 +211,20 @@ class HalfDose(NamedTuple):
 
 
 def monotone_curve(means: Floats, low: Floats, high: Floats) -> Curve:
-    """The least squares fit that never rises, by pooling adjacent violators (Barlow, Bartholomew, Bremner and Brunk,
-    Statistical Inference under Order Restrictions (1972), chapter 1), and a band.
+    """Fit means that never rise along the dose by least squares, with a simultaneous band.
 
-    Where the true means never rise, what bounds one from above bounds those after it, and what bounds one from below
-    those before it: so intervals that hold all at once still do after they are cut so. They are widened where they do
-    not hold the fit, as they may where the means rise.
+    The fit pools adjacent violators (Barlow, Bartholomew, Bremner and Brunk, Statistical Inference under Order
+    Restrictions (1972), chapter 1). Where the true means never rise, an upper bound at one dose also holds at all later
+    doses, and a lower bound at all earlier ones, so the intervals are cut accordingly. They are widened where they do
+    not contain the fit.
 
     Args:
-        means: of each dose, in the order of the doses, all over the same questions.
-        low: the lower ends of simultaneous intervals.
-        high: their upper ends.
+        means: One for each dose, in the order of the doses, all over the same questions.
+        low: The lower ends of simultaneous intervals.
+        high: The upper ends.
+
+    >>> monotone_curve(np.array([0.9, 0.5, 0.6]), np.array([0.8, 0.4, 0.5]), np.array([1.0, 0.6, 0.7])).fit
+    array([0.9 , 0.55, 0.55])
     """
     from scipy.optimize import isotonic_regression
 
@@ -208,18 +234,20 @@ def monotone_curve(means: Floats, low: Floats, high: Floats) -> Curve:
 
 
 def half_dose(doses: Floats, fit: Floats, half: float, sides: Sequence[int]) -> HalfDose:
-    """The dose at which a fit that never rises falls to `half`, linear between doses.
+    """Find the dose at which a fit that never rises falls to `half`, linear between doses.
 
-    Its interval is stepwise (Hsu and Berger, JASA 94 (1999) 468): from the first dose on as long as the mean is surely
-    above half, and from the last one back as long as it is surely below. Where the true mean never rises each step is
-    wrong only if the one test next to the true dose is, so that tests at 2.5 % on either side make an interval of 95 %.
+    Its interval is stepwise (Hsu and Berger, JASA 94 (1999) 468): upwards from the first dose while the mean is surely
+    above half, and downwards from the last one while it is surely below. Tests at 2.5 % on either side give a 95 %
+    interval.
 
     Args:
-        doses: from the least to the largest, the first one 0.
-        fit: at each dose, above `half` at the first.
-        half: what is looked for.
-        sides: of the mean at each dose, 1 where it is surely above half, -1 where it is surely below, else 0; the first
-            one is 1.
+        doses: In ascending order, the first one 0.
+        fit: The fitted mean at each dose, above `half` at the first.
+        half: The mean to look for.
+        sides: For each dose 1 where the mean is surely above half, -1 where surely below, else 0; the first is 1.
+
+    >>> half_dose(np.array([0.0, 1.0, 2.0]), np.array([0.8, 0.6, 0.2]), 0.4, [1, 1, -1])
+    HalfDose(dose=1.5, low=1.0, high=2.0)
     """
     above = next((place for place, side in enumerate(sides) if side != 1), len(sides))
     below = next((place for place, side in enumerate(reversed(sides)) if side != -1), len(sides))

@@ -1,13 +1,14 @@
-"""Means, shares and corrected means with 95 % intervals. docs/appendix/statistics.md says why these, and how they
-hold.
+"""Means, shares and corrected means with 95 % intervals.
 
-The unit is a parent: one value, one weight and one cluster label for each. Parents that share a passage or picture
-share a label; others have a label of their own.
+docs/appendix/statistics.md gives the reasons and the coverage.
 
-Scores corrected for chance: what they are worth beyond guessing, if an answer is either known or guessed.
+The unit is a parent question: one value, one weight and one cluster label each. Parents that share a passage or picture
+share a label; every other parent has its own.
 
-Source: formula scoring (Frary, Educational Measurement: Issues and Practice 7 (2) (1988) 33), for which c is 1 /
-options and what is omitted scores 0; here c is any chance level.
+Scores corrected for chance measure what is beyond guessing, under the model that an answer is either known or guessed.
+
+Source: formula scoring (Frary, Educational Measurement: Issues and Practice 7 (2) (1988) 33), where c is 1 / options
+and an omitted answer scores 0; here c is any chance level.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Z = 1.959963984540054
 
 
 class Estimate(NamedTuple):
-    """A number with its 95 % interval and the name of the interval's method."""
+    """A number with the ends of its 95 % interval and the name of the interval's method."""
 
     value: float
     low: float
@@ -40,7 +41,7 @@ class Estimate(NamedTuple):
 
     @property
     def rounded(self) -> Estimate:
-        """The same to six digits, as reports have it; no zero is negative."""
+        """The same estimate with numbers rounded to six digits, as in reports; -0.0 becomes 0.0."""
         value, low, high = (round(number, 6) + 0.0 for number in (self.value, self.low, self.high))
         return Estimate(value, low, high, self.method)
 
@@ -51,18 +52,20 @@ class Estimate(NamedTuple):
 
 
 def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0, z: float = Z) -> Estimate:
-    """The weighted mean of scores, with Wilson's interval at the effective sample size.
+    """Estimate the weighted mean of scores, with Wilson's interval at the effective sample size.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998) 193. For unweighted, unclustered scores of 0 and 1 the
     effective sample size is n and the interval is Wilson's own.
 
     Args:
         values: n >= 1 scores in [least, 1].
-        weights: of each score, above 0.
-        labels: the cluster of each score.
-        least: the lowest score that can be, below 1. The interval is made of the scores mapped onto [0, 1], and mapped
-            back.
-        z: the quantile of the normal distribution that the interval goes by; simultaneous intervals take a larger one.
+        weights: Above 0, one for each score.
+        labels: The cluster of each score.
+        least: The lowest possible score, below 1. The interval is computed on the scores mapped to [0, 1].
+        z: The normal quantile of the interval, 1.96 by default. Simultaneous intervals use a larger one.
+
+    >>> mean_score(np.array([1.0, 1.0, 0.0, 1.0]), np.ones(4), np.arange(4)).rounded
+    Estimate(value=0.75, low=0.300642, high=0.954413, method='Wilson')
     """
     span = 1 - least
     shares = (values - least) / span
@@ -73,10 +76,18 @@ def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0
 
 
 def wilson(mean: float, n: float, z: float = Z) -> tuple[float, float]:
-    """Wilson's score interval (95 % at the default z) of a proportion `mean` in [0, 1] seen in `n` > 0 (not always
-    whole) observations.
+    """Compute Wilson's score interval of a proportion (95 % at the default z).
 
     Source: Wilson, JASA 22 (1927) 209.
+
+    Args:
+        mean: The observed proportion, in [0, 1].
+        n: The number of observations, above 0; an effective number need not be whole.
+        z: The normal quantile.
+
+    >>> low, high = wilson(1.0, 10)
+    >>> round(low, 3), high
+    (0.722, 1.0)
     """
     centre = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(mean * (1 - mean) / n + (z / (2 * n)) ** 2)
@@ -84,10 +95,18 @@ def wilson(mean: float, n: float, z: float = Z) -> tuple[float, float]:
 
 
 def tango(gained: float, lost: float, n: float) -> tuple[float, float]:
-    """Tango's 95 % score interval of `gained - lost`, the shares of `n` > 0 pairs in which the second, or the first, is
-    ahead.
+    """Compute Tango's 95 % score interval of a difference of paired proportions, `gained - lost`.
 
     Source: Tango, Statistics in Medicine 17 (1998) 891.
+
+    Args:
+        gained: The share of pairs in which the second side is ahead, in [0, 1].
+        lost: The share of pairs in which the first side is ahead, in [0, 1].
+        n: The number of pairs, above 0.
+
+    >>> low, high = tango(0.1, 0.3, 50)
+    >>> round(low, 3), round(high, 3)
+    (-0.365, -0.026)
     """
     delta = gained - lost
 
@@ -102,13 +121,14 @@ def tango(gained: float, lost: float, n: float) -> tuple[float, float]:
 
 
 def effective_n(values: Floats, weights: Floats, labels: Ints) -> float:
-    """How many independent 0/1 scores tell as much of their mean as these n >= 1 scores in [0, 1].
+    """Compute how many independent 0/1 scores determine their mean as well as these n >= 1 scores in [0, 1].
 
     The mean's cluster-robust variance CR2 (Bell and McCaffrey, Survey Methodology 28 (2002) 169; Cameron and Miller,
-    Journal of Human Resources 50 (2015) 317), as a share of the largest that it can be, that of clusters which answer
-    as one, is moderated towards that largest, as few clusters estimate it badly (Smyth, Statistical Applications in
-    Genetics and Molecular Biology 3 (2004) 3); that prior counts for one cluster of those that tell. Near 0 and 1 the
-    few clusters that are off tell of the variance. Unequal weights: Kish, Survey Sampling (1965), section 11.7.
+    Journal of Human Resources 50 (2015) 317) is expressed as a share of its largest possible value, which is that of
+    clusters whose answers are all alike. Few clusters estimate that share badly, so it is shrunk towards 1 (Smyth,
+    Statistical Applications in Genetics and Molecular Biology 3 (2004) 3); the prior weighs as much as one informative
+    cluster. Near 0 and 1 only the few clusters that deviate are informative. Unequal weights: Kish, Survey Sampling
+    (1965), section 11.7.
     """
     mean = float(np.average(values, weights=weights))
     _, clusters = np.unique(labels, return_inverse=True)
@@ -123,37 +143,52 @@ def effective_n(values: Floats, weights: Floats, labels: Ints) -> float:
 
 
 def effective(sums: Floats, weights: Floats | float = 1.0) -> float:
-    """How many equal sums these are worth (Kish); 0 where all are 0. Sums of other signs stand as 0 among them.
-    weights: how often each was seen."""
+    """Compute how many equal sums these sums are equivalent to (Kish); 0 where all are 0.
+
+    Args:
+        sums: Of one sign; sums of the other sign stand as 0 among them.
+        weights: How often each sum was observed.
+    """
     squares = float((weights * sums**2).sum())
     return round(float((weights * sums).sum()) ** 2 / squares, 9) if squares > 1e-24 else 0.0
 
 
 def moderated(seen: float, prior: float, telling: float) -> float:
-    """What was seen, moderated towards a prior that counts for one of the clusters that tell."""
+    """Shrink an observed value towards a prior that weighs as much as one of the `telling` informative clusters."""
     return prior + (1 - 1 / max(telling, 1.0)) * (seen - prior)
 
 
 def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Floats, Floats]:
-    """The groups in order, each with the weighted mean of its values and its mean weight."""
+    """Compute each group's weighted mean value and its mean weight.
+
+    Returns:
+        The group ids in ascending order, the mean values, and the mean weights, one entry a group.
+
+    >>> group_means(np.array([7, 3, 7]), np.array([1.0, 0.5, 0.0]), np.ones(3))
+    (array([3, 7]), array([0.5, 0.5]), array([1., 1.]))
+    """
     unique, places, counts = np.unique(groups, return_inverse=True, return_counts=True)
     total = np.bincount(places, weights, len(unique))
     return unique, np.bincount(places, weights * values, len(unique)) / total, total / counts
 
 
 def within(groups: Ints, values: Floats, weights: Floats) -> Floats:
-    """Each value less the weighted mean of its group."""
+    """Subtract from each value the weighted mean of its group.
+
+    >>> within(np.array([7, 3, 7]), np.array([1.0, 0.5, 0.0]), np.ones(3))
+    array([ 0.5,  0. , -0.5])
+    """
     ids, means, _ = group_means(groups, values, weights)
     return values - means[np.searchsorted(ids, groups)]
 
 
 def uneven(weights: Floats, labels: Ints) -> dict[str, bool]:
-    """Whether any cluster holds more than one, and whether weights differ."""
+    """Say whether any cluster holds more than one value (`clustered`), and whether weights differ (`weighted`)."""
     return {"clustered": len(np.unique(labels)) < len(labels), "weighted": bool(np.ptp(weights) > 1e-9 * weights.max())}
 
 
 def method_of(interval: str, **why: bool) -> str:
-    """What an interval at an effective n is called, with why that is not n where anything holds."""
+    """Name an interval at an effective n, with the reasons why that differs from n."""
     named = [name for name, holds in why.items() if holds]
     return f"{interval} at effective n ({', '.join(named)})" if named else interval
 
@@ -174,9 +209,9 @@ ADDED = Z**2
 
 @dataclass(frozen=True)
 class Share:
-    """A share in [0, 1] of `n` labels with its 95 % interval.
+    """A share in [0, 1] of `n` labels with the ends of its 95 % interval.
 
-    effective: how many independent labels tell as much.
+    effective: the number of independent labels that would determine it as well.
     """
 
     value: float
@@ -187,12 +222,15 @@ class Share:
 
     @classmethod
     def of(cls, hits: NDArray[np.bool_], clusters: Ints) -> Share | None:
-        """The share of hits among labels, with the interval of Agresti and Coull over clusters; None without a label.
+        """Compute the share of hits among labels, with the interval of Agresti and Coull over clusters.
 
         Args:
-            hits: whether each label counts.
-            clusters: the cluster of each; for labels that are alone in theirs the interval is nearly Agresti and
+            hits: Whether each label counts.
+            clusters: The cluster of each label. Where each label has its own, the interval is nearly Agresti and
                 Coull's own, with Student's t for the normal quantile.
+
+        Returns:
+            None where there are no labels.
         """
         if not len(hits):
             return None
@@ -204,7 +242,7 @@ class Share:
 
     @property
     def rounded(self) -> Share:
-        """The same to six digits, as reports have it."""
+        """The same share with numbers rounded to six digits, as in reports."""
         low, high = round(self.low, 6), round(self.high, 6)
         return Share(round(self.value, 6), low, high, self.n, round(self.effective, 6))
 
@@ -243,7 +281,7 @@ LARGEST = 15.0
 
 
 class LogOdds(NamedTuple):
-    """By how much an operator moves the log odds of a right answer, its 95 % interval and two-sided p-value."""
+    """The change that an operator makes to the log odds of a right answer, its 95 % interval and two-sided p-value."""
 
     value: float
     ci95: tuple[float, float]
@@ -251,22 +289,22 @@ class LogOdds(NamedTuple):
 
 
 def log_odds(right: Floats, operators: NDArray[np.bool_], labels: Ints) -> list[LogOdds] | None:
-    """The main effects of operators on the log odds of a right answer.
+    """Estimate the main effects of operators on the log odds of a right answer.
 
     Generalised estimating equations with exchangeable answers within clusters (Liang and Zeger, Biometrika 73 (1986)
-    13), and the variance that Mancl and DeRouen (Biometrics 57 (2001) 126) give for few clusters, with Student's
-    quantiles at as many degrees of freedom as there are clusters beyond the coefficients.
+    13), and the variance of Mancl and DeRouen (Biometrics 57 (2001) 126) for few clusters, with Student's quantiles at
+    clusters minus coefficients degrees of freedom.
 
     Args:
-        right: n shares of right answers, in [0, 1].
-        operators: shape (n, operators), which of them the question was asked with.
-        labels: the cluster of each answer.
+        right: Shape (n,), shares of right answers, in [0, 1].
+        operators: Shape (n, operators), which operators changed the question that was asked.
+        labels: Shape (n,), the cluster of each answer.
 
     Returns:
-        One for each operator; None where the regression has no finite solution.
+        One entry for each operator; None where the regression has no finite solution.
 
     Raises:
-        MissingExtra: without statsmodels.
+        MissingExtra: statsmodels is not installed.
     """
     try:
         from statsmodels.genmod.cov_struct import Exchangeable
@@ -301,9 +339,9 @@ certainty."""
 
 
 class Strata(NamedTuple):
-    """Of each stratum, how many answers it has and how many of these (at least one) are labelled.
+    """The size of each stratum of answers, and how many of them (at least one) are labelled.
 
-    independent: how many answers that do not hang together tell as much as all of them.
+    independent: the number of independent answers that would be as informative as all of them.
     """
 
     sizes: Floats
@@ -318,15 +356,19 @@ class Strata(NamedTuple):
 
 
 def stratified_share(strata: Strata, means: Floats) -> Estimate:
-    """The share in all answers, with Wilson's interval at the effective number.
+    """Estimate a share over all answers from labels of some in each stratum.
 
-    The answers are a sample of those that might be asked, and their strata are known; of each stratum some are
-    labelled. Sources: Neyman, JASA 33 (1938) 101; Cochran, Sampling Techniques (1977), section 12.3: double sampling
-    for stratification.
+    The interval is Wilson's at the effective number. The answers are a sample of those that might be requested, and the
+    stratum of each is known. Sources: Neyman, JASA 33 (1938) 101; Cochran, Sampling Techniques (1977), section 12.3:
+    double sampling for stratification.
 
     Args:
-        strata: the sizes of the strata.
-        means: of each stratum, the share in [0, 1] of its labelled answers.
+        strata: The sizes of the strata, and how many answers of each are labelled.
+        means: For each stratum, the share in [0, 1] among its labelled answers.
+
+    >>> strata = Strata(np.array([80.0, 20.0]), np.array([10.0, 10.0]), independent=100.0)
+    >>> stratified_share(strata, np.array([0.9, 0.5])).rounded
+    Estimate(value=0.82, low=0.59145, high=0.934791, method='Wilson at effective n (stratified)')
     """
     parts = strata.sizes / strata.sizes.sum()
     value = float(parts @ means)
@@ -339,30 +381,42 @@ def stratified_share(strata: Strata, means: Floats) -> Estimate:
 
 
 def independent_clusters(sizes: Collection[int]) -> float:
-    """How many answers that do not hang together tell as much as clusters of these sizes, each of which answers as one.
+    """Compute how many independent answers these clusters are worth, if all answers of a cluster are alike.
+
+    sizes: the number of answers in each cluster.
 
     Source: Kish, Survey Sampling (1965), section 11.7.
+
+    >>> independent_clusters([1, 1, 1]), independent_clusters([4, 1, 1])
+    (3.0, 2.0)
     """
     return sum(sizes) ** 2 / sum(size**2 for size in sizes)
 
 
 def correct_for_chance(values: Floats, chance: Floats, read: NDArray[np.bool_]) -> Floats:
-    """(s - c) / (1 - c) of each score, never clipped: 1 for what is right, 0 in the mean of guesses.
+    """Correct scores for guessing: (s - c) / (1 - c), never clipped; 1 for a right answer, 0 on average for guesses.
 
     Args:
-        values: scores s in [0, 1].
-        chance: what guessing earns, c in [0, 1], of each; NaN where that is not known.
-        read: whether there was an answer at all; where not, nothing was guessed, and the corrected score is 0.
+        values: Scores s in [0, 1].
+        chance: The expected score of a guess, c in [0, 1], for each score; NaN where it is unknown.
+        read: Whether an answer was read at all. Where not, nothing was guessed, and the corrected score is 0.
 
     Returns:
-        Numbers from `least_corrected` to 1; NaN where c is 1 or not known.
+        Numbers from `least_corrected(chance)` to 1; NaN where c is 1 or unknown.
+
+    >>> correct_for_chance(np.array([1.0, 0.0, 0.0]), np.full(3, 0.25), np.array([True, True, False])).round(3)
+    array([ 1.   , -0.333,  0.   ])
     """
     room = _room(chance)
     return np.where(read | np.isnan(room), (values - chance) / room, 0.0)
 
 
 def least_corrected(chance: Floats) -> Floats:
-    """The corrected score of an answer that earns nothing, -c / (1 - c); NaN where c is 1 or not known."""
+    """Compute the corrected score of an answer that earns nothing, -c / (1 - c); NaN where c is 1 or unknown.
+
+    >>> least_corrected(np.array([0.5, 0.2]))
+    array([-1.  , -0.25])
+    """
     return -chance / _room(chance)
 
 

@@ -12,10 +12,17 @@ from mmdyn.stats.intervals import Floats, Ints, effective, moderated, tango, une
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """The two-sided mid-p McNemar p-value: pairs that were gained and lost are equally likely, and of the outcome that
-    was seen half the chance counts. 1 where no pair differs.
+    """Compute the two-sided mid-p McNemar p-value; 1 where no pair differs.
 
-    Source: Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13 (2013) 91.
+    The null hypothesis is that a pair is gained as often as lost. The observed outcome counts with half its
+    probability. Source: Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13 (2013) 91.
+
+    Args:
+        gained: The number of pairs in which only the second side is right.
+        lost: The number of pairs in which only the first side is right.
+
+    >>> round(mcnemar(2, 11), 4), mcnemar(0, 0)
+    (0.0129, 1.0)
     """
     from scipy.stats import binom
 
@@ -24,9 +31,15 @@ def mcnemar(gained: int, lost: int) -> float:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjusted p-values over a family, in the order given; None (not tested) stays None and does not count.
+    """Adjust the p-values of a family by Holm's method; None (not tested) stays None and does not count.
 
     Source: Holm, Scandinavian Journal of Statistics 6 (1979) 65.
+
+    Returns:
+        The adjusted p-values, in the order given.
+
+    >>> holm([0.01, None, 0.04])
+    [0.02, None, 0.04]
     """
     tested = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
@@ -51,8 +64,10 @@ TOO_FEW_NOTE = "too few to tell: fewer than three independent parents or groups"
 
 
 class Difference(NamedTuple):
-    """A mean difference, its 95 % interval and two-sided p-value, None where there are too few to tell, and their
-    names."""
+    """A mean difference, its 95 % interval, its two-sided p-value, and the names of the methods.
+
+    The interval and the p-value are None where there are too few clusters to estimate them.
+    """
 
     value: float
     ci95: tuple[float, float] | None
@@ -61,25 +76,27 @@ class Difference(NamedTuple):
 
     @property
     def rounded(self) -> Difference:
-        """The same with the difference and its interval to six digits, as reports have it."""
+        """The same difference with the value and the interval rounded to six digits, as in reports."""
         value, low, high = (round(number, 6) + 0.0 for number in (self.value, *(self.ci95 or (0.0, 0.0))))  # no -0.0
         return self._replace(value=value, ci95=self.ci95 and (low, high))
 
 
 def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> Difference:
-    """The weighted mean of paired differences.
+    """Estimate the weighted mean of paired differences, with its interval and test.
 
-    One 0/1 pair a cluster, equal weights and a bound of 1: Tango's interval and the mid-p McNemar test. Others: the
+    One 0/1 pair a cluster, equal weights and a bound of 1: Tango's interval and the mid-p McNemar test. All others: the
     empirical likelihood of the mean over clusters (Owen, Annals of Statistics 18 (1990) 90), which follows the skewness
     of differences near 0 and 1, with Student's quantiles at the effective number of clusters. While few clusters gain
-    or lose, a cluster is added at either bound, so that what was not seen is not taken to be impossible. It has as many
-    pairs as change together (`share_together`).
+    or lose, one pseudo-cluster is added at either bound, so that an outcome that was not observed stays possible.
 
     Args:
         differences: n >= 1 differences in [-bound, bound].
-        weights: of each pair, above 0.
-        labels: the cluster of each pair.
-        bound: the largest difference that there can be.
+        weights: Above 0, one for each pair.
+        labels: The cluster of each pair.
+        bound: The largest possible difference.
+
+    >>> paired_difference(np.array([-1.0, -1.0, 0.0, 0.0, 1.0, 0.0]), np.ones(6), np.arange(6)).rounded.ci95
+    (-0.630177, 0.39762)
     """
     value = float(np.average(differences, weights=weights))
     why = uneven(weights, labels)
@@ -98,31 +115,41 @@ def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound:
 def paired_difference_between(
     low: Floats, high: Floats, value: Floats, weights: Floats, labels: Ints, bound: float = 1.0
 ) -> Difference:
-    """The weighted mean of paired differences of which some wait for a judge.
+    """Estimate the weighted mean of paired differences of which some wait for a judge.
 
-    Its interval and its test hold whatever the judge will say: the interval is the union of those of the least and of
-    the largest differences, and p is the larger of the two; it is 1 where these means differ in sign. For 0/1 pairs no
-    verdict leads outside, as gains raise both of Tango's limits and losses lower them; bench/waiting.py measures
-    others.
+    Interval and test hold for every possible verdict: the interval is the union of those of the smallest and the
+    largest differences, and p is the larger of the two p-values, or 1 where the two means differ in sign. For 0/1 pairs
+    this covers all verdicts, as gains raise both of Tango's limits and losses lower them; bench/waiting.py measures
+    other pairs.
 
     Args:
-        low: the least difference that each pair can have once all its answers are judged, in [-bound, bound].
-        high: the largest, at least `low`.
-        value: the difference of each pair as it counts until then, between the two.
-        weights: of each pair, above 0.
-        labels: the cluster of each pair.
-        bound: the largest difference that there can be.
-
-    Returns:
-        The mean of `value`, with the method of both ends, or both methods where they differ.
+        low: For each pair the smallest possible difference once all answers are judged, in [-bound, bound].
+        high: The largest possible difference, at least `low`.
+        value: The difference as it counts until then, between the two.
+        weights: Above 0, one for each pair.
+        labels: The cluster of each pair.
+        bound: The largest possible difference over all pairs.
     """
     least, most = (paired_difference(end, weights, labels, bound) for end in (low, high))
     return for_every_verdict(float(np.average(value, weights=weights)), least, most)
 
 
 def for_every_verdict(value: float, least: Difference, most: Difference) -> Difference:
-    """A difference whose interval and test hold whatever a judge will say, out of the least and the largest that it can
-    be: the union of both intervals, and the larger p; 1 where the two differ in sign."""
+    """Join the smallest and the largest possible difference into one whose interval and test hold for every verdict.
+
+    Args:
+        value: The difference as it counts until answers are judged.
+        least: The difference if every verdict lowers it.
+        most: The difference if every verdict raises it.
+
+    Returns:
+        `value` with the union of both intervals and the larger p, which is 1 where the two differ in sign. The method
+        names both where they differ.
+
+    >>> least, most = Difference(-0.2, (-0.3, -0.1), 0.01, "t"), Difference(0.1, (-0.1, 0.3), 0.3, "t")
+    >>> for_every_verdict(0.0, least, most)
+    Difference(value=0.0, ci95=(-0.3, 0.3), p=1.0, method='t')
+    """
     method = "; ".join(dict.fromkeys((least.method, most.method)))
     if least.ci95 is None or most.ci95 is None or least.p is None or most.p is None:
         return Difference(value, None, None, method)
@@ -132,10 +159,10 @@ def for_every_verdict(value: float, least: Difference, most: Difference) -> Diff
 
 
 class EmpiricalLikelihood:
-    """Of the mean of differences that come in clusters.
+    """The empirical likelihood of the mean of clustered differences (Owen, Annals of Statistics 18 (1990) 90).
 
-    clusters: their effective number (Kish, Survey Sampling (1965), section 11.7). bounded: whether pairs at the bounds
-    stand for what was not seen.
+    The constructor takes the arguments of `paired_difference`. clusters: their effective number (Kish, Survey Sampling
+    (1965), section 11.7). bounded: whether pseudo-pairs at the bounds stand for outcomes that were not observed.
     """
 
     def __init__(self, differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> None:
@@ -156,13 +183,13 @@ class EmpiricalLikelihood:
         self._centre = float(self._weights @ self._sums) / float(self._weights @ self._shares)
 
     def p(self, mean: float) -> float:
-        """The two-sided p-value of a mean."""
+        """Compute the two-sided p-value of the hypothesis that the true mean is `mean`."""
         from scipy.special import stdtr
 
         return float(2 * stdtr(self.clusters - 1, -math.sqrt(self._ratio(mean))))
 
     def interval(self) -> tuple[float, float]:
-        """The means that a test at 5 % does not reject, and the mean that was seen."""
+        """Compute the range of the means that a test at 5 % does not reject; it always contains the observed mean."""
         from scipy.optimize import brentq
         from scipy.special import stdtrit
 
@@ -181,15 +208,27 @@ class EmpiricalLikelihood:
 
 
 def design_effect(residuals: Floats, places: Ints) -> float:
-    """How many pairs of a cluster change together, by weighted differences less their mean: the variance of their sums
-    over that of as many independent ones (Kish, Survey Sampling (1965), section 5.4); infinite where none differs."""
+    """Compute the design effect of clusters: how many pairs of a cluster change together.
+
+    Source: Kish, Survey Sampling (1965), section 5.4. It is the variance of the cluster sums over the variance of as
+        many independent pairs.
+
+    Args:
+        residuals: Weighted differences less their mean.
+        places: The cluster of each, from 0.
+
+    Returns:
+        The effect; infinite where no difference deviates from the mean.
+    """
     squares = float((residuals**2).sum())
     return float((np.bincount(places, residuals) ** 2).sum()) / squares if squares > 1e-24 else math.inf
 
 
 def share_together(effect: float, pairs: float, telling: float) -> float:
-    """The share of a cluster's pairs that change together, by their design effect; all of them, as far as few clusters
-    tell: those that differ at all."""
+    """Compute the share of a cluster's pairs that change together, from their design effect.
+
+    Where few clusters are informative, which are those with any difference, the share is shrunk towards 1.
+    """
     return moderated(min(max(effect, 1.0), pairs), pairs, telling) / pairs
 
 
@@ -221,11 +260,11 @@ NEAR, FAR = 0.05, 1000.0
 
 
 class RatioTest:
-    """Of hypotheses that the mean of `over` is so many times the mean of `under`. clusters: their effective number.
+    """The test of hypotheses that the mean of `over` is a multiple of the mean of `under`.
 
-    Fieller's idea (JRSS B 16 (1954) 175): the mean of over - ratio * under is then 0, which is tested as the house
-    tests means, by their empirical likelihood over clusters (`EmpiricalLikelihood`). The arguments are those of
-    `ratio_of_means`.
+    Fieller's idea (JRSS B 16 (1954) 175): under the hypothesis the mean of over - ratio * under is 0, which is tested
+    by its empirical likelihood over clusters (`EmpiricalLikelihood`). The constructor takes the arguments of
+    `ratio_of_means`. clusters: their effective number.
     """
 
     def __init__(
@@ -236,16 +275,21 @@ class RatioTest:
         self.clusters = self._of_under.clusters
 
     def p_nothing_below(self) -> float:
-        """The p-value of the hypothesis that the mean of `under` is 0."""
+        """Compute the p-value of the hypothesis that the mean of `under` is 0."""
         return self._of_under.p(0.0)
 
     def p(self, ratio: float) -> float:
-        """The two-sided p-value of a ratio."""
+        """Compute the two-sided p-value of a ratio."""
         bound = self._bounds[0] + abs(ratio) * self._bounds[1]
         return EmpiricalLikelihood(self._over - ratio * self._under, *self._each, bound).p(0.0)
 
     def end(self, ratio: float, side: int) -> float:
-        """Where the ratios that are not rejected end on one side of the one that was seen; infinite where nowhere."""
+        """Find the ratio beyond which a test at 5 % rejects, on one side of the observed one; infinite where none is.
+
+        Args:
+            ratio: The observed ratio, at which the search begins.
+            side: 1 to search upwards, -1 downwards.
+        """
         from scipy.optimize import brentq
 
         near, step = ratio, NEAR
@@ -260,19 +304,19 @@ class RatioTest:
 def ratio_of_means(
     over: Floats, under: Floats, weights: Floats, labels: Ints, bounds: tuple[float, float] = (1.0, 1.0)
 ) -> Difference | None:
-    """The weighted mean of `over` as a share of that of `under`, the ratios that are not rejected at 5 %, and the
-    p-value of a ratio of 0.
+    """Estimate the weighted mean of `over` as a multiple of that of `under`; p is that of a ratio of 0.
 
     Args:
         over: n >= 1 numbers, of any sign.
         under: n numbers of 0 or more.
-        weights: of each pair, above 0.
-        labels: the cluster of each pair.
-        bounds: the largest absolute values that `over` and `under` can have.
+        weights: Above 0, one for each pair.
+        labels: The cluster of each pair.
+        bounds: The largest possible absolute values of `over` and of `under`.
 
     Returns:
-        None where `under` is 0 throughout. No interval where it would have no end: where the mean of `under` is not
-        told apart from 0, or there are too few to tell.
+        The ratio; its interval holds the ratios that are not rejected at 5 %. None where `under` is 0 throughout. There
+        is no interval where it would be unbounded, such as where the mean of `under` does not differ significantly from
+        0, and neither interval nor p where there are too few clusters.
     """
     below = float(np.average(under, weights=weights))
     if below <= 0:

@@ -1,8 +1,9 @@
-"""How many questions show a drop, and how small a drop a set can show. docs/appendix/why.md derives it, and measures
-how it holds.
+"""Power of paired comparisons: how many questions reveal a drop, and how small a drop a set can reveal.
 
-The unit is a parent. Its standard answers are right with a chance p of its own, those of draw j of its variant with a
-chance q_j. With k draws and e repetitions (epochs) the difference of its means has the variance
+docs/appendix/why.md derives the method and measures its accuracy.
+
+The unit is a parent question. Its standard answers are right with a chance p of its own, those of draw j of its variant
+with a chance q_j. With k draws and e repetitions (epochs) the difference of its means has the variance
 tau2 + omega2 / k + noise_s / e + noise_d / (k e).
 """
 
@@ -28,7 +29,7 @@ MOST_QUESTIONS = 10_000_000
 
 
 class PairedDesign(Struct, frozen=True):
-    """What is known of standard and dynamic scores, before they are seen. Scores are in [0, 1].
+    """Assumptions about standard and dynamic scores before they are observed. Scores are in [0, 1].
 
     accuracy: the mean standard score.
     tau2: the variance between questions of the true change, that of the mean over all draws. 0 or more.
@@ -36,8 +37,8 @@ class PairedDesign(Struct, frozen=True):
     noise_s, noise_d: the variance of one standard and one dynamic answer between repetitions: E[p (1 - p)], E[q (1 -
         q)]. In [0, 1/4].
     icc: the correlation between the differences of two questions of one group, one answer each. In [0, 1].
-    sizes: how many questions the groups have; in turn, where a set is larger. 1 or more each.
-    binary: an answer is right or wrong, and earns nothing between.
+    sizes: the numbers of questions in the groups, repeated in turn for larger sets. 1 or more each.
+    binary: whether an answer is either right or wrong, without partial credit.
     """
 
     accuracy: float
@@ -50,21 +51,38 @@ class PairedDesign(Struct, frozen=True):
     binary: bool = True
 
     def variance(self, k: float = 1, e: float = 1) -> float:
-        """The variance of a parent's difference between the mean over k draws and the standard, asked e times each."""
+        """Compute the variance of a parent's difference: the mean of k draws less the standard, with e answers each."""
         return self.tau2 + self.omega2 / k + self.noise_s / e + self.noise_d / (k * e)
 
     @property
     def size(self) -> float:
-        """The size of a random question's group: what a design effect is reckoned with (Kish, Survey Sampling (1965),
-        section 5.4), which is the mean size times 1 + cv^2 where sizes vary."""
+        """The size of a random question's group, which enters the design effect.
+
+        It is the mean size times 1 + cv^2, where cv is the sizes' coefficient of variation (Kish, Survey Sampling
+        (1965), section 5.4).
+        """
         return sum(size**2 for size in self.sizes) / sum(self.sizes)
 
 
 def needed(
     design: PairedDesign, drop: float, k: float, e: float, power: float = 0.8, alpha: float = 0.05
 ) -> int | None:
-    """The smallest number of questions from which on the report's test of standard against dynamic sees a true drop
-    (in (0, 1]) with this power (in (0, 1)) at the two-sided level `alpha`; None beyond MOST_QUESTIONS."""
+    """Find how many questions the test of standard against dynamic scores needs to detect a drop.
+
+    Args:
+        design: The assumptions.
+        drop: The true drop, in (0, 1].
+        k: The number of draws of each variant.
+        e: The number of repetitions (epochs).
+        power: The required chance to detect the drop, in (0, 1).
+        alpha: The two-sided level of the test.
+
+    Returns:
+        The smallest number from which on the power is reached; None beyond MOST_QUESTIONS.
+
+    >>> needed(PairedDesign(0.7, 0.05, 0.0, 0.1, 0.1), drop=0.1, k=1, e=1)
+    198
+    """
     seen = power_of(design, drop, k, e, alpha)
     enough = 2
     while seen(enough) < power:
@@ -80,8 +98,16 @@ def needed(
 def detectable(
     design: PairedDesign, n: int, k: float, e: float, power: float = 0.8, alpha: float = 0.05
 ) -> float | None:
-    """The smallest drop, in steps of a tenth of a point, that n questions show with this power; None where not even the
-    loss of all that was right is seen. With infinite k and e it is what the questions can show at best."""
+    """Find the smallest drop that n questions detect, in steps of 0.001. The other arguments are those of `needed`.
+
+    With infinite k and e the result is the best that these questions allow.
+
+    Returns:
+        The drop in (0, 1]; None where not even the loss of all right answers would be detected.
+
+    >>> detectable(PairedDesign(0.7, 0.05, 0.0, 0.1, 0.1), n=200, k=1, e=1)
+    0.1
+    """
     most = int(1000 * design.accuracy)
 
     def is_seen(steps: int) -> bool:
@@ -91,8 +117,14 @@ def detectable(
 
 
 def power_of(design: PairedDesign, drop: float, k: float, e: float, alpha: float = 0.05) -> Callable[[int], float]:
-    """The power against a true drop as a function of the number of questions: of McNemar's mid-p test for one 0/1 pair
-    a question, else of the empirical likelihood."""
+    """Make a function from the number of questions to the power against a true drop.
+
+    For one 0/1 pair a question in groups of one it is the power of McNemar's mid-p test, else that of the empirical
+    likelihood. The arguments are those of `needed`.
+
+    >>> round(power_of(PairedDesign(0.7, 0.05, 0.0, 0.1, 0.1), drop=0.1, k=1, e=1)(200), 3)
+    0.805
+    """
     if _is_mcnemar(design, k, e):
         differ = min(max(design.variance() + drop**2, drop), 1.0)
         return lambda n: mcnemar_power(n, (differ - drop) / 2, (differ + drop) / 2, alpha)
@@ -100,8 +132,16 @@ def power_of(design: PairedDesign, drop: float, k: float, e: float, alpha: float
 
 
 def mcnemar_power(n: int, gain: float, loss: float, alpha: float = 0.05) -> float:
-    """How often the two-sided mid-p McNemar test of n pairs finds a difference, summed over how many pairs differ (but
-    for 1e-12 of them), where a pair is gained or lost with these chances."""
+    """Compute the power of the two-sided mid-p McNemar test of n pairs.
+
+    It is summed over the number of pairs that differ, without tails of 1e-12.
+
+    Args:
+        n: The number of pairs.
+        gain: The chance that a pair is gained.
+        loss: The chance that a pair is lost.
+        alpha: The level of the test.
+    """
     from scipy.stats import binom
 
     differ = gain + loss

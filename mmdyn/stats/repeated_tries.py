@@ -1,4 +1,4 @@
-"""What k of several tries at one question are worth: exact chances, nothing is sampled."""
+"""Measures of k out of several tries at one question, as exact chances: nothing is sampled."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import NamedTuple
 
 
 class Tries(NamedTuple):
-    """The tries at one question: how many are right, how often each wrong answer was given, how many gave none.
+    """The tries at one question.
 
-    `mean` is the mean value of the tries in [0, 1], `weight` their mean weight.
+    right: how many are right.
+    wrong: how often each wrong answer was given.
+    silent: how many gave no answer.
+    mean: the mean value of the tries, in [0, 1].
+    weight: their mean weight.
     """
 
     right: int
@@ -23,14 +27,17 @@ class Tries(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many tries there are."""
+        """The number of tries."""
         return self.right + sum(self.wrong) + self.silent
 
 
 def pass_at_k(tries: Tries, k: int) -> float | None:
-    """The chance that of k tries, drawn without replacement, one or more is right. None where there are fewer.
+    """Compute the chance that at least one of k tries, drawn without replacement, is right. None where there are fewer.
 
     Source: Chen et al. 2021, arXiv 2107.03374, section 2.1.
+
+    >>> pass_at_k(Tries(right=1, wrong=(2, 1), silent=0), k=2)
+    0.5
     """
     if k > tries.n:
         return None
@@ -38,28 +45,35 @@ def pass_at_k(tries: Tries, k: int) -> float | None:
 
 
 def worst_at_k(tries: Tries, k: int) -> float | None:
-    """The chance that k tries, drawn without replacement, are all right. None where there are fewer.
+    """Compute the chance that k tries, drawn without replacement, are all right. None where there are fewer.
 
     Sources: Zou et al. 2024, arXiv 2411.00836: the worst case. Yao et al. 2024, arXiv 2406.12045: its estimator.
+
+    >>> worst_at_k(Tries(right=3, wrong=(1,), silent=0), k=2)
+    0.5
     """
     return float(Fraction(comb(tries.right, k), comb(tries.n, k))) if k <= tries.n else None
 
 
 def majority_at_k(tries: Tries, k: int) -> float | None:
-    """The chance that the most frequent answer of k tries, drawn without replacement, is right. None where there are
-    fewer.
+    """Compute the chance that the most frequent answer of k tries, drawn without replacement, is right.
 
-    One of several that are equally frequent is taken at random. A try without an answer has no vote; where none has,
-    nothing is right. Source: Wang et al. 2023, arXiv 2203.11171, section 2.
+    Ties are broken at random. A try without an answer has no vote; without any vote the result counts as wrong. None
+    where there are fewer than k tries. Source: Wang et al. 2023, arXiv 2203.11171, section 2.
+
+    >>> majority_at_k(Tries(right=2, wrong=(1, 1), silent=0), k=3)
+    0.6666666666666666
     """
     return _majority(tries.right, tries.wrong, tries.silent, k) if k <= tries.n else None
 
 
 def tries_agree(tries: Tries) -> float | None:
-    """The chance that two tries, drawn without replacement, are both right or gave the same wrong answer. None where
-    there are fewer than two.
+    """Compute the chance that two tries, drawn without replacement, are both right or give the same wrong answer.
 
-    Source: Zou et al. 2024, arXiv 2411.00836: repetition consistency.
+    None where there are fewer than two. Source: Zou et al. 2024, arXiv 2411.00836: repetition consistency.
+
+    >>> tries_agree(Tries(right=2, wrong=(2,), silent=0))
+    0.3333333333333333
     """
     if tries.n < 2:
         return None
