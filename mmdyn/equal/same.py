@@ -1,6 +1,4 @@
-"""Are two short answers the same? By spelling, value, structure, and symbolic maths; docs/equality.md says what is
-equal.
-"""
+"""Compare short answers by spelling, value, structure and symbolic maths. docs/equality.md says what is equal."""
 
 from __future__ import annotations
 
@@ -54,9 +52,10 @@ _SPACED = re.compile(r"(?<=\{) |(?<=\\begin) |(?<=\\end) ")
 
 
 def same_algebra(given: str, gold: str) -> bool:
-    """Are two spelled formulas shown to be equal by sympy? False also where they are not read, or not within the time.
+    """Say whether sympy shows two spelled formulas to be equal within its time; False also where it cannot read them.
 
-    Asked only of what has sums, integrals, limits, derivatives or products of matrices on one side at least.
+    Only pairs with sums, integrals, limits, derivatives or products of matrices on at least one side are passed to
+    sympy.
     """
     if not _CALCULUS.search(given + gold) or max(len(given), len(gold)) > _LONGEST:
         return False
@@ -132,24 +131,32 @@ _ABOUT = re.compile(r"(=.*|^[^=≈]*\d[^=≈]*)≈[^≈=]*$")
 
 
 def same(given: str, gold: str, match: Match = PLAIN) -> bool:
-    """Is `given` the answer `gold`?
+    """Say whether `given` is the same answer as `gold`.
 
-    Equal are: texts that `mmdyn.text.normalise.fold` makes equal; numbers of one value, in units of one dimension
-    (`match.tolerance` is relative to gold's; without one an exact gold wants the exact number; a gold printed with
-    decimals, three significant digits or two decimals of which both count, also takes what rounds to it; one without
-    finite decimals, such as 1/3 or √2, what it rounds to); formulas of one value; `x = 4` and `4`; lists part by part;
-    regions, equations, reactions and dates that say the same. A part of a reply never counts for the whole, and several
-    circled numbers (①③) are never one number (13). Thread-safe; symbolic maths that needs more than arithmetic runs in
-    other processes for a second at most.
+    Equal are texts of one folded spelling (`mmdyn.text.fold`), numbers of one value in units of one dimension, formulas
+    of one value, `x = 4` and `4`, lists part by part, and regions, equations, reactions and dates of one meaning. A
+    part of a reply never counts for the whole, and several circled numbers (①③) are never one number (13).
+
+    Without `match.tolerance`, which is relative to gold's value, an exact gold needs the exact number. A gold with
+    decimals also takes what rounds to it, if it has at least three significant digits, or two that are both decimals; a
+    gold without finite decimals, such as 1/3 or √2, takes what it rounds to, with five digits or more. Thread-safe;
+    symbolic maths runs in other processes, a second at most.
+
+    >>> same("0.5 km", "500 m"), same("2, 1", "{1, 2}"), same("0.33333", "1/3"), same("(x+1)^2", "x^2+2x+1")
+    (True, True, True, True)
     """
     return compare(given, gold, match) is True
 
 
 def compare(given: str, gold: str, match: Match = PLAIN) -> bool | None:
-    """What `same` says, or None where `given` may be the answer in another form.
+    """Compare two answers as `same` does; None where `given` may be the same answer in another form.
 
-    It is surely another answer (False) only where both were read as one kind, such as two numbers, two formulas in
-    gold's symbols, or two lists of as many values, and what was read differs by more than rounding.
+    Returns:
+        False only where both were read as one kind, such as two numbers, two formulas in gold's symbols, or two lists
+        of equal length, and what was read differs by more than rounding.
+
+    >>> compare("3", "4"), compare("the cell wall", "a cell membrane")
+    (False, None)
     """
     if max(len(given), len(gold)) > LONGEST:
         return fold(given) == fold(gold) or None
@@ -208,7 +215,7 @@ def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool | Non
 
 
 def unwrapped(text: str) -> str:
-    """Without brackets around the whole of one value: (x + 1), not (1, 2)."""
+    """Remove brackets around the whole of one value: (x + 1), not (1, 2)."""
     while (inside := bracketed(text)) and inside[0] == "tuple" and len(parts_of(inside[1])) == 1:
         text = inside[1]
     return text
@@ -242,8 +249,19 @@ def _same_formula(left: str, right: str, match: Match) -> bool | None:
 
 
 def compare_answer(given: str, gold: str, match: Match = PLAIN, question: str = "") -> bool | None:
-    """What `compare` says of an answer as it was worded: where gold is a number, it may be a phrase that states one in
-    neutral words and those of the question."""
+    """Compare an answer as `compare` does; where gold is a number, the answer may be a phrase that states one.
+
+    Args:
+        given: The answer as it was worded.
+        gold: The right answer.
+        match: Order, tolerance and unit.
+        question: A phrase may use its words and neutral ones, no others.
+
+    >>> compare_answer("She has 12 apples left", "12", question="How many apples has she left?")
+    True
+    >>> compare_answer("12 or 13", "12", question="How many apples has she left?") is None
+    True
+    """
     verdict = compare(given, gold, match)
     number = read_quantity(gold) if verdict is None else None
     value = stated_value(given, question) if number else None
@@ -253,12 +271,24 @@ def compare_answer(given: str, gold: str, match: Match = PLAIN, question: str = 
 def match_blanks(
     given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match, question: str = ""
 ) -> tuple[bool | None, ...]:
-    """Which blanks are right, None for one of which `compare_answer` cannot tell.
+    """Decide which blanks of a fill-in-the-blank answer are right.
 
-    accepted: the accepted texts of each blank. question: whose words a phrase around a value may use.
+    Blanks are matched in order, or (`match.ordered` False) by the assignment that makes the most of them right. More
+    answers than blanks make none right, so that a list of guesses gains nothing, and none surely wrong.
 
-    In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks
-    make none right, so that a list of guesses buys nothing, and none surely wrong.
+    Args:
+        given: One answer a blank.
+        accepted: The accepted texts of each blank.
+        match: Order, tolerance and unit.
+        question: A phrase around a value may use its words.
+
+    Returns:
+        One verdict a blank, in the order of `accepted`; None where `compare_answer` cannot decide.
+
+    >>> match_blanks(("4", "2"), (("2",), ("4", "four")), Match(ordered=False))
+    (True, True)
+    >>> match_blanks(("4",), (("2",), ("4",)), PLAIN)
+    (False, False)
     """
     if len(given) > len(accepted):
         return (None,) * len(accepted)

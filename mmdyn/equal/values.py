@@ -34,7 +34,7 @@ _UNIT_BEHIND = re.compile(
 
 
 def read_quantity(text: str) -> Number | None:
-    """A number with its unit, or several that are added: 1 h 30 min, 3小时20分, 5 ft 3 in (in the smallest unit)."""
+    """Read a number with its unit, or several that add up: 1 h 30 min, 3小时20分, 5 ft 3 in (in the smallest unit)."""
     number = read_number(text)
     flat = one_spelling(without_latex(text)).strip() if not number and len(text) <= _LONGEST else ""
     pieces = list(_PIECE.finditer(flat))
@@ -49,7 +49,16 @@ def read_quantity(text: str) -> Number | None:
 
 
 def read_value(text: str) -> Number | None:
-    """A spelled number or formula of numbers with the unit behind it: 25π cm^2, 2√3{ m}."""
+    """Read a number or a formula of numbers, with the unit behind it; None for any other text.
+
+    Args:
+        text: As `mmdyn.text.spell_formula` leaves it.
+
+    >>> read_value("2√9 m")
+    Number(value=Fraction(6, 1), step=None, digits=0, unit='m')
+    >>> read_value("x + 1") is None
+    True
+    """
     number = read_number(text)
     if number:
         return number
@@ -60,10 +69,12 @@ def read_value(text: str) -> Number | None:
 
 
 def same_number(given: Number, gold: Number, match: Match = PLAIN) -> bool | None:
-    """Is one number the other, by the tolerance, the rounding and the units that `same` tells of?
+    """Compare two numbers by the tolerance, the rounding and the units that `same` describes.
 
-    Units of one dimension are converted; a number without a unit is taken to be in the other's. None where the two are
-    one number in units of which one is not known, or `given` is gold less exactly.
+    Units of one dimension are converted; a number without a unit takes the other's.
+
+    Returns:
+        None where both are one number in units of which one is unknown, or `given` is gold with fewer digits.
     """
     if match.unit and not gold.unit:
         gold = in_unit(gold, match.unit)
@@ -147,9 +158,14 @@ _BOLD = re.compile(r"\*\*(?!\d)|(?<!\d)\*\*")
 
 
 def stated_value(text: str, question: str = "") -> Number | None:
-    """The number, with its unit, that a phrase of at most 160 characters states; None where it names several, none, or
-    uses words that are neither neutral nor the question's, or may but repeat the question. Of a chain of equations the
-    last side."""
+    """Read the number, with its unit, that a phrase of at most 160 characters states.
+
+    Of a chain of equations it is the last side.
+
+    Returns:
+        None where the phrase names no number or several, uses words that are neither neutral nor the question's, or may
+        only repeat the question.
+    """
     if len(text) > _LONGEST_PHRASE:
         return None
     flat = readable_text(_BOLD.sub("", text))
@@ -216,9 +232,9 @@ _MARKED = re.compile(r"[⊕⊖]|[A-Za-z)]\d")
 
 
 def same_chemistry(given: str, gold: str) -> bool | None:
-    """Are two reactions, or two formulas with an index or a charge, the same? None unless both are of one kind.
+    """Compare two reactions, or two formulas with an index or a charge; None unless both are of one kind.
 
-    Coefficients must agree, multiples are not reduced.
+    Coefficients must agree; multiples are not reduced.
     """
     if max(len(given), len(gold)) > _LONGEST_REACTION or given == given.lower():
         return None
@@ -261,8 +277,17 @@ _UNSURE = frozenset(("A", "B", "C", "D", "in", "时", "分", "日", "度"))
 
 
 def asked_unit(question: str) -> str | None:
-    """The one unit that a question asks its answer in; None where it names none, or more than one, or not surely
-    one."""
+    """Find the one unit that a question wants its answer in.
+
+    Returns:
+        The unit's canonical name; None where the question names none or several, or where the word may mean something
+        else.
+
+    >>> asked_unit("Find the length of the rope in metres.")
+    'm'
+    >>> asked_unit("How many apples are left?") is None
+    True
+    """
     text = one_spelling(without_latex(question[-_LONGEST_QUESTION:]))
     blanks = list(_BLANK.finditer(text))
     units = set[str]()
