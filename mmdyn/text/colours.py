@@ -1,4 +1,4 @@
-"""Does a text go by colours, light and dark, or directions? English and Chinese."""
+"""Find words for colours, for light and dark, and for directions; English and Chinese."""
 
 from __future__ import annotations
 
@@ -44,38 +44,54 @@ _SHADE = re.compile(f"{_LIGHT}|{_names(f'{_GREY}|{_NARROW}', _GREY_ZH + _NARROW_
 
 
 def names_a_colour(text: str) -> str:
-    """The first colour that a text names, or that it speaks of colours; the empty string where it does neither."""
+    """Find the first word of a text that names a colour or speaks of colours; "" where there is none.
+
+    >>> names_a_colour("Which of the green squares is larger?"), names_a_colour("Find x.")
+    ('green', '')
+    """
     return _first(_COLOUR, text)
 
 
 def names_a_hue(text: str) -> str:
-    """The same where black, white and grey count as no colours: the first hue, or that it speaks of colours."""
+    """Find the first word of a text that names a hue or speaks of colours; black, white and grey are no hues.
+
+    >>> names_a_hue("the black line"), names_a_hue("the blue line")
+    ('', 'blue')
+    """
     return _first(_HUE, text)
 
 
 def names_a_shade(text: str) -> str:
-    """The first word that would be wrong if light and dark changed places and hues stayed; else the empty string.
+    """Find the first word of a text that would be wrong if light and dark were swapped and hues stayed; else "".
 
-    That is light and dark themselves, black, white and grey, colours in general, and the names that say how light a hue
-    is: brown is a dark orange, pink a light red, and a yellow that is dark is called olive.
+    These are words for light and dark, black, white and grey, colours in general, and hues whose names say how light
+    they are: brown is a dark orange, pink a light red, and a dark yellow is called olive.
+
+    >>> names_a_shade("the blue line"), names_a_shade("the pink line")
+    ('', 'pink')
     """
     return _first(_SHADE, text)
 
 
 def known_by_colour(text: str) -> str:
-    """The first thing in a text that is known by its colour, or by what of it is light and dark, such as a flag,
-    litmus paper or a phase of the moon; else the empty string."""
+    """Find the first thing in a text that is recognised by its colours or its light and dark parts; else "".
+
+    Examples are a flag, litmus paper and a phase of the moon.
+
+    >>> known_by_colour("Dip the litmus paper into the acid.")
+    'litmus'
+    """
     return first_listed("known_by_colour.txt", text)
 
 
 def first_listed(table: str, text: str) -> str:
-    """The first thing in a text that an expression of a table beside this file finds; else the empty string."""
+    """Find the first match in a text of any expression in a table beside this file; "" where there is none."""
     return _first(listed(table), text)
 
 
 @cache
 def listed(table: str) -> re.Pattern[str]:
-    """What any expression of a table beside this file finds."""
+    """Compile the expressions of a table beside this file into one pattern."""
     text = files("mmdyn.text").joinpath(table).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return re.compile("|".join(rf"\b(?:{line})\b" if line.isascii() else line for line in lines), re.IGNORECASE)
@@ -87,8 +103,11 @@ def _first(words: re.Pattern[str], text: str) -> str:
 
 
 def names_a_direction(text: str) -> str:
-    """The first word that may be wrong of a picture that was turned; the empty string where there is none.
+    """Find the first word of a text that may be wrong about a picture that was turned; else "".
 
-    Words of no direction are passed over: what is left of a sum, a price that rises, a name such as North America.
+    Uses that mean no direction are ignored: what is left of a sum, a price that rises, a name such as North America.
+
+    >>> names_a_direction("What is to the left of the tree?"), names_a_direction("How many apples are left?")
+    ('left', '')
     """
     return first_listed("directions.txt", listed("no_directions.txt").sub("·", text))

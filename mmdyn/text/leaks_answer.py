@@ -1,4 +1,4 @@
-"""Whether a text beside a question gives the gold answer away: in its words, whatever their number."""
+"""Decide whether a text gives the gold answer of a sample away, by its words."""
 
 from __future__ import annotations
 
@@ -50,22 +50,20 @@ _VERDICTS = frozenset({"yes", "no", "true", "false", "正确", "错误", "不能
 
 
 def leaks_answer(text: str, sample: Sample) -> bool:
-    """Whether a text holds a sample's gold answer in its words.
+    """Say whether a text contains a sample's gold answer.
 
-    What counts: of a choice the texts of all right options, not their letters (an option that is a picture has none);
-    of blanks one accepted string for each; of an open question the whole answer; of a statement that is true its
-    longest sentence; of a question that became a claim what counts for its parent, whether the claim is true or not. A
-    text that holds a wrong option too, other than inside a right one, tells nothing about a choice, whatever it says of
-    them.
+    It must contain, of a choice, the texts of all right options (not their letters) and no wrong option outside a right
+    one; of blanks, one accepted string each; of an open question the whole answer; of a true statement its longest
+    sentence; of a claim made from a question, that question's answer.
 
-    Compared is what is left of both without LaTeX's wrappers, dollars and emphasis, in one spelling of look-alike
-    characters, without regard to case and spacing, and of the answer without punctuation at its ends. Words and numbers
-    have to stand alone: `ion` is not held by `lion`, nor 5 by 15, 5.2, 5th or 1,5; Chinese characters may stand within
-    others. A number at an end of an answer does not stand beside a sign of arithmetic, % or ° in the text: 5 is not
-    held by -5, 10-5, 5 × a, 3-5, x^5 or 5%, but by x = 5, 5cm and 5 faces. Numbers that count (`3. …`, `(3) …`, step 3,
-    第3步) hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs
-    alone, and yes, no, true and false. An English noun may stand for one or many (ribosome, ribosomes; nucleus,
-    nuclei), a number in words or digits (twenty, 二十, 20). Nothing is worked out: 0.5 is not held by 1/2.
+    Both are compared without LaTeX wrappers, emphasis, case and spacing. Words and numbers must stand alone: `ion` is
+    not in `lion`, nor 5 in 15, 5.2, -5, 5 × a or 5%, but it is in x = 5, 5cm and 5 faces. Item numbers (`3. …`, step 3,
+    第3步) do not count. A noun may be singular or plural, a number in words or digits. A single letter or Chinese
+    character, signs alone, and yes, no, true and false never count. Nothing is computed: 1/2 does not contain 0.5.
+
+    >>> sample = Sample(id="q", question="2 + 3 = ?", task_type="fill_in_the_blank", answer=(("5", "five"),))
+    >>> leaks_answer("So x = 5.", sample), leaks_answer("It is 15 or -5.", sample)
+    (True, False)
     """
     block = _BULLET.sub("", _NUMBERING.sub(r"\1", _form(text)))
     told = sample.told

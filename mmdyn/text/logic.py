@@ -1,7 +1,7 @@
-"""The words that carry a question's logic: negations, bounds, quantifiers, comparisons, directions; English and
-Chinese.
+"""Find the words that carry a question's logic: negations, bounds, quantifiers, comparisons, directions.
 
-They are listed in logic.tsv by axis and pole: words of one pole say the same, poles of one axis exclude each other.
+logic.tsv lists them in English and Chinese by axis and pole: words of one pole mean the same, poles of one axis exclude
+each other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NEGATION_AXIS, SKIPPED_AXIS = "negation", "skip"
 
 
 class Pole(NamedTuple):
-    """What a word says: its axis and where on it, such as trend and more."""
+    """The meaning of a word: its axis and the pole on it, such as trend and more."""
 
     axis: str
     pole: str
@@ -40,9 +40,15 @@ _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 
 
 def logic_poles(text: str) -> Counter[Pole]:
-    """How often each pole is named in a text (lower case, one space between words); 比…大 counts as larger.
+    """Count how often a text names each pole; 比…大 counts as larger.
 
-    Denials are all of the pole (negation, not); phrases that only look like one ("not only", 不仅) count for nothing.
+    All negations have the pole (negation, not); phrases that only look like one ("not only", 不仅) do not count.
+
+    Args:
+        text: In lower case, with one space between words.
+
+    >>> logic_poles("it is not larger than all others")
+    Counter({Pole(axis='bound', pole='most'): 1, Pole(axis='quantity', pole='all'): 1})
     """
     text = _CONTRACTED.sub(lambda found: _WHOLE.get(found[1], " not"), _NUMBERED.sub(" ", text))
     found = Counter(_found(text))
@@ -52,8 +58,13 @@ def logic_poles(text: str) -> Counter[Pole]:
 
 
 def hidden_negations(words: frozenset[str], others: frozenset[str]) -> int:
-    """How many words deny by a prefix what `others` say without it: `unsaturated` beside `saturated`. Listed ones do
-    not count."""
+    """Count the words that negate by a prefix a word of `others`, such as `unbroken` beside `broken`.
+
+    Words that logic.tsv lists do not count.
+
+    >>> hidden_negations(frozenset({"unbroken", "line"}), frozenset({"broken", "line"}))
+    1
+    """
     poles = _lexicon()[0]
     return sum(
         word.startswith(prefix) and word[len(prefix) :].lstrip("-") in others and word not in poles

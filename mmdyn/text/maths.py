@@ -1,4 +1,4 @@
-"""Formulas in one spelling that keeps their structure, and the formulas, symbols and names of a running text."""
+"""Spell formulas in one way that keeps their structure; find the formulas, symbols and names of a running text."""
 
 from __future__ import annotations
 
@@ -53,10 +53,13 @@ _NOTATION = tuple((re.compile(pattern), written) for pattern, written in (
 
 
 def spell_formula(text: str) -> str:
-    """A formula without what is only drawn (dollars, \\left, spaces, fonts, boxes), with symbols as single characters.
+    r"""Remove from a formula what only affects its print (dollars, \left, spaces, fonts, boxes) and unify its symbols.
 
-    Of LaTeX's commands those stay that have arguments or structure (\\frac, \\sqrt, \\sum, \\begin). Braces that LaTeX
-    draws, and those of texts that are no LaTeX, become ⦃⦄. The time is linear in the length.
+    Commands with arguments or structure stay (\frac, \sqrt, \sum, \begin). Printed braces, which are those of a set,
+    become ⦃⦄. The time is linear in the length.
+
+    >>> spell_formula(r"$\left\{ x \mid x \geq \frac{1}{2} \right\}$")
+    '⦃ x |x ≥\\frac {1}{2} ⦄'
     """
     text = text.replace("｛", "{").replace("｝", "}").replace("√{", "\\sqrt{")
     if _IS_LATEX.search(text):
@@ -81,8 +84,14 @@ def spell_formula(text: str) -> str:
 
 
 def spell_notation(text: str) -> str:
-    r"""A short answer with its formulas in one notation: x**2 as x^2, 7 x 10^4 with ×, 3pi as 3\pi, a//b as a∥b, C_5^2
-    and {5 \choose 2} as \binom{5}{2}, (1101)_{(2)} as 1101_2, 3+4j as 3+4i."""
+    r"""Rewrite a short answer's formulas in one notation.
+
+    x**2 becomes x^2, 7 x 10^4 uses ×, 3pi becomes 3\pi, a//b a∥b, C_5^2 and {5 \choose 2} \binom{5}{2}, (1101)_{(2)}
+    1101_2, and 3+4j 3+4i.
+
+    >>> spell_notation("7 x 10**4"), spell_notation("C_5^2")
+    ('7×10^4', '\\binom{5}{2}')
+    """
     for pattern, written in _NOTATION:
         text = pattern.sub(written, text)
     return text
@@ -104,7 +113,11 @@ _CLOSERS = frozenset(_PAIRS.values())
 
 
 def closing_bracket(text: str, start: int) -> int:
-    """Where the bracket at `start` is closed, by whichever bracket ([0,1) is one); -1 where it is not."""
+    """Find where the bracket at `start` is closed, by a bracket of any kind ([0,1) is one); -1 where it is not.
+
+    >>> closing_bracket("f([0,1)) + g(x)", 1)
+    7
+    """
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] in _PAIRS) - (text[at] in _CLOSERS)
@@ -114,11 +127,12 @@ def closing_bracket(text: str, start: int) -> int:
 
 
 def split_outside(text: str, separators: str) -> list[str]:
-    """The parts of a text between separators that stand in no bracket, stripped; a comma within 1,000 separates
-    nothing.
+    """Split a text at separators outside of brackets and strip the parts; the comma in 1,000 separates nothing.
 
-    Where another comma without a space behind it separates, as in 36,-16,117, so does one that could stand within a
-    number.
+    Where another comma without a space behind it separates, as in 36,-16,117, every comma does.
+
+    >>> split_outside("(1, 2), 1,000, 3", ","), split_outside("36,-16,117", ",")
+    (['(1, 2)', '1,000', '3'], ['36', '-16', '117'])
     """
     places, depth = list[int](), 0
     for at, char in enumerate(text):
@@ -197,9 +211,12 @@ LOWERCASE_WORD = re.compile(r"[a-zà-ɏ]{2,}")
 
 
 def readable_text(text: str) -> str:
-    """A text as the readers of this package want it: without LaTeX, in one spelling, one space between words.
+    r"""Prepare a text for this package's readers: no LaTeX, one spelling, one space between words.
 
-    Circled numbers stay, `$5` that is no formula becomes 5 dollars, arrows and inequalities are single characters.
+    Circled numbers stay, `$5` outside of formulas becomes 5 dollars, arrows and inequalities become single characters.
+
+    >>> readable_text(r"It costs $5 and $x \le \frac{1}{2}$")
+    'It costs 5 dollars and x ≤1/2'
     """
     circled = _CIRCLED.findall(text)
     if circled:
@@ -212,7 +229,13 @@ def readable_text(text: str) -> str:
 
 
 def read_formulas(text: str) -> frozenset[str]:
-    """The formulas of a readable text in which numbers stand as their values; `b > a` reads a<b, `1 = x` reads 1=x."""
+    """Find the formulas of a readable text in which numbers are replaced by their values.
+
+    Relations have one direction: `b > a` becomes a<b, `x = 1` becomes 1=x.
+
+    >>> sorted(read_formulas("Let x = 1 and b > a + 2."))
+    ['1=x', 'a+2<b']
+    """
     found = set[str]()
     for run in _RUN.findall(_LOOSE.sub(r"\1\2", _FUNCTION.sub(r"\1", text))):
         if 2 < len(run) <= _LONGEST and _OPERATOR.search(run):
@@ -222,22 +245,38 @@ def read_formulas(text: str) -> frozenset[str]:
 
 
 def read_symbols(text: str) -> frozenset[str]:
-    """What stands for something by its letters: x, AB, H2O, pH, λ, 甲, ①. Words and names are none."""
+    """Find the symbols of a text, such as x, AB, H2O, pH, λ, 甲, ①; words and names are none.
+
+    >>> sorted(read_symbols("Let AB be a chord and x its length in H2O."))
+    ['AB', 'H2O', 'x']
+    """
     return frozenset(_SYMBOL.findall(text)) - _NO_SYMBOL
 
 
 def proper_names(text: str) -> frozenset[str]:
-    """Capitalised words that do not begin a sentence."""
+    """Find the capitalised words that do not begin a sentence.
+
+    >>> sorted(proper_names("When did Newton meet Halley?"))
+    ['Halley', 'Newton']
+    """
     return frozenset(_NAME.findall(text))
 
 
 def read_quotations(text: str) -> frozenset[str]:
-    """What stands in quotation marks or 《》, in lower case and without spaces."""
+    """Find the texts in quotation marks or 《》, in lower case and without spaces.
+
+    >>> sorted(read_quotations('Who wrote "War and Peace"?'))
+    ['warandpeace']
+    """
     return frozenset("".join(found).replace(" ", "").lower().strip(_MARKS) for found in _QUOTED.findall(text))
 
 
 def without_order(formula: str) -> tuple[str, ...]:
-    """What stands on each side of a formula's relations, in any order: 3+x=y is x+3=y, and b-a is taken for a-b."""
+    """Sort the characters on each side of a formula's relations, so that 3+x=y equals x+3=y, but also b-a equals a-b.
+
+    >>> without_order("3+x=y") == without_order("x+3=y")
+    True
+    """
     return tuple("".join(sorted(side)) for side in _RELATION_SIGN.split(formula))
 
 

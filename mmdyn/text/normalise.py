@@ -1,6 +1,4 @@
-"""One spelling: of characters that look alike, of LaTeX as plain text, of short texts folded; and how many tokens a
-text takes.
-"""
+"""Bring text into one spelling: look-alike characters, LaTeX as plain text, folded short texts; and estimate tokens."""
 
 from __future__ import annotations
 
@@ -36,10 +34,13 @@ _SAME = str.maketrans("−–‐‑×·∙⋅⁄∶’‘“”º", "----****/:'
 
 
 def visible_and_gaps(text: str) -> tuple[str, list[int]]:
-    """The text without the characters that cannot be seen, and the places in the text where they stood.
+    r"""Remove invisible characters from a text, and list the positions in the text where they stood.
 
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the
-    replacement character U+FFFD, each character one.
+    replacement character U+FFFD, one character each.
+
+    >>> visible_and_gaps("ａ\u200bb")
+    ('ab', [1])
     """
     if text.isascii():
         return (text if text.isprintable() else text.encode("ascii").translate(_CONTROLS).decode("ascii")), []
@@ -63,13 +64,16 @@ def _plain(char: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """What is `visible` of a text."""
+    """Remove invisible characters from a text, as `visible_and_gaps` does, and return the text alone."""
     return visible_and_gaps(text)[0]
 
 
 def one_spelling(text: str) -> str:
-    """A clean text in Unicode's compatibility form: x² as x^2, H₂O as H2O, ½ as 1/2, one minus, one times, one
-    quote."""
+    """Bring a text into Unicode's compatibility form, with one minus sign, one times sign and one kind of quotes.
+
+    >>> one_spelling("H₂O"), one_spelling("x² − y"), one_spelling("2½")
+    ('H2O', 'x^2 - y', '2 1/2')
+    """
     if text.isascii():
         return visible_text(text)
     text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), visible_text(text))
@@ -96,10 +100,12 @@ _SIMPLE = re.compile(r"-?(?:[\w.°%]+|√\w+)")
 
 
 def without_latex(text: str) -> str:
-    """The text without LaTeX: wrappers opened, fractions with a slash, roots with √, symbols as characters.
+    r"""Turn LaTeX into plain text: open wrappers, write fractions with a slash, roots with √, symbols as characters.
 
-    Text without LaTeX comes back as it is. Braces nested deeper than 40 are left alone; the time is linear in the
-    length.
+    Text without LaTeX is returned unchanged. Braces nested deeper than 40 stay; the time is linear in the length.
+
+    >>> without_latex(r"$\frac{a+b}{2} \geq \sqrt{ab}$")
+    '(a+b)/2 ≥√ab'
     """
     if "\\" not in text and "$" not in text and "{" not in text:
         return text
@@ -222,13 +228,15 @@ _ROOT = re.compile(r"√\((\w+)\)")
 
 
 def fold(text: str) -> str:
-    """One form for texts that say the same in other spelling.
+    """Fold texts that differ only in spelling into one form.
 
-    Gone are LaTeX and Markdown wrappers, full-width forms, invisible characters, outer quotes and punctuation, a
-    leading article, spaces next to anything but letters or digits of one kind, and the case of words. Case stays where
-    it carries
+    Removed are LaTeX and Markdown wrappers, full-width forms, invisible characters, outer quotes and punctuation, a
+    leading article, spaces except between words and between numbers, and the case of words. Case stays where it carries
     meaning: in one- and two-letter words (Co, CO), mixed-case words (NaOH) and genotypes (AABB, aabb). Signs, brackets
-        and digits are never dropped.
+    and digits are never removed.
+
+    >>> fold("The **Cell** wall."), fold("CO") == fold("Co")
+    ('cell wall', False)
     """
     text = _RELATION.sub(lambda found: _RELATIONS[found[0]], one_spelling(without_latex(text)))
     text = _INITIALS.sub(_initials, _DEGREES.sub("°", _MARKUP.sub("", text)))
@@ -265,5 +273,9 @@ BYTES_A_TOKEN = 4
 
 
 def estimate_tokens(text: str) -> float:
-    """An estimate of a text's tokens."""
+    """Estimate the number of tokens of a text from its bytes.
+
+    >>> estimate_tokens("four words of text")
+    4.5
+    """
     return len(text.encode()) / BYTES_A_TOKEN

@@ -1,8 +1,7 @@
-"""Numbers as people and models write them, in digits or words, with units; and dates.
+"""Read numbers as people and models write them, in digits or words, with units; and dates.
 
-Units of measurement: is a text one, what is its one name, what does it measure and how large is it.
-
-Read are km/h, cubic centimetres, N·m, 千米每小时, J/(kg·K). Temperatures are not scaled.
+Units of measurement have one name, a dimension and a size. Units such as km/h, cubic centimetres, N·m, 千米每小时 and
+J/(kg·K) are read; temperatures are not converted.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _TENTHS = re.compile(rf"([{HAN}]|\d)成(?:([{HAN}]|\d)|(半))?")
 
 
 def english(text: str) -> tuple[Fraction, str] | None:
-    """The value of a number in English words and what follows it."""
+    """Read a number in English words at the start of a text; returns its value and what follows it."""
     found = _ENGLISH.fullmatch(text)
     value = _value(re.split(r"[- ]", found["number"].lower())) if found else None
     if found is None or value is None:
@@ -89,7 +88,7 @@ def _value(words: list[str]) -> Fraction | None:
 
 
 def chinese(text: str) -> tuple[Fraction, str, bool] | None:
-    """The value of a Chinese numeral, what follows it, and whether it is a share in hundred parts (百分之五)."""
+    """Read a Chinese numeral; returns its value, what follows it, and whether it is a percentage (百分之五)."""
     if text in ("一半", "半"):
         return Fraction(1, 2), "", False
     parts = _PARTS.fullmatch(text)
@@ -127,7 +126,11 @@ def _numeral(text: str) -> Fraction:
 
 
 def han(text: str) -> int:
-    """A Chinese numeral: with places (一百零五, 二千五 for 2500) or digit by digit (二〇二一)."""
+    """Read a Chinese numeral with places (一百零五, 二千五 for 2500) or digit by digit (二〇二一).
+
+    >>> han("二千五"), han("二〇二一")
+    (2500, 2021)
+    """
     text = text.translate(_FORMAL)
     if all(char in DIGITS for char in text):
         return int("".join(str(DIGITS[char]) for char in text))
@@ -177,15 +180,22 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 def known_unit(text: str) -> str | None:
-    """The one name of a unit of the table; None for any other text."""
+    """Find the canonical name of a unit that unit_spellings.tsv lists; None for any other text.
+
+    >>> known_unit("centimetres"), known_unit("km/h^3")
+    ('cm', None)
+    """
     return _canon().get(text) or (_canon().get(text.lower()) if len(text) > 2 else None)
 
 
 def unit_name(text: str) -> str | None:
-    """The one name of a unit as written (`centimetres` -> `cm`); None where the text is no unit.
+    """Find the canonical name of a unit as written; None where the text is no unit.
 
-    Words of three letters and more and up to six Chinese characters count as things that are counted (`5 apples`,
-    `5个`), single letters only where they are a unit's symbol, so that the x of 5x is none.
+    Words of three letters or more and up to six Chinese characters count as counted things (`5 apples`, `5个`). Single
+    letters count only where they are a unit's symbol, so the x of 5x is no unit.
+
+    >>> unit_name("centimetres"), unit_name("apples"), unit_name("x")
+    ('cm', 'apple', None)
     """
     text = _INVERSE_SQUARE.sub(r"/\1^\2", _INVERSE.sub(r"/\1", text.strip().rstrip(".")))
     known = known_unit(text)
@@ -203,7 +213,7 @@ def unit_name(text: str) -> str | None:
 
 
 class Measure(Struct, frozen=True):
-    """How many of its base units a unit is, and of which, with their powers: km/h is 5/18 of (("m", 1), ("s", -1))."""
+    """The size of a unit in base units, and its dimension: km/h is 5/18 of (("m", 1), ("s", -1))."""
 
     size: Fraction
     dimension: tuple[tuple[str, int], ...]
@@ -211,7 +221,11 @@ class Measure(Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def unit_measure(unit: str) -> Measure | None:
-    """The measure of a unit in symbols or in words of both languages; None where any part of the text is no unit."""
+    """Compute the measure of a unit in symbols or words, English or Chinese; None where any part is no unit.
+
+    >>> unit_measure("km/h")
+    Measure(size=Fraction(5, 18), dimension=(('m', 1), ('s', -1)))
+    """
     if not unit or len(unit) > _LONGEST_UNIT:
         return None
     text = _DEGREES.sub(lambda found: "°C" if found["c"] else "°F", unit.replace("·", "*").strip())
@@ -245,7 +259,11 @@ def _measure(size: Fraction, powers: dict[str, int], alone: bool) -> Measure | N
 
 
 def unit_ratio(unit: str, other: str) -> Fraction | None:
-    """How many of the other a unit is (km, m: 1000); None where they measure different things or are not known."""
+    """Compute how many of the other unit one unit is; None where their dimensions differ or one is unknown.
+
+    >>> unit_ratio("km", "m"), unit_ratio("km", "s")
+    (Fraction(1000, 1), None)
+    """
     one, two = unit_measure(unit), unit_measure(other)
     return one.size / two.size if one and two and one.dimension == two.dimension else None
 
@@ -303,7 +321,7 @@ def _canon() -> dict[str, str]:
 
 
 def read_names(table: str) -> Iterator[list[str]]:
-    """The lines of a table of names beside this file, each as its names."""
+    """Read a table beside this file: each line as its names, which are separated by `|`; comments are skipped."""
     for line in files(__package__).joinpath(table).read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             yield line.split("|")
@@ -342,11 +360,12 @@ _MAY_BE = re.compile(rf"[\d{HAN}½¼¾⅐-⅞]|^\W*(?:minus |negative )?(?:{'|'.
 
 
 class Number(Struct, frozen=True):
-    """A number with the unit it stands in.
+    """A number with its unit.
 
-    `value` is exact, percent included (50% is 1/2). `step` is the place value of the last digit that was printed after
-    a decimal point (None where the number is exact), `digits` how many digits are significant, `unit` "" where none is
-    given.
+    value: exact, percentages included (50% is 1/2).
+    step: the place value of the last digit printed after a decimal point; None where there is no decimal point.
+    digits: the number of significant digits printed, 0 where the number was not printed as a decimal.
+    unit: "" where none is given.
     """
 
     value: Fraction
@@ -363,10 +382,15 @@ _ANOTHER_NUMBER = re.compile(
 
 
 def read_number(text: str) -> Number | None:
-    """The number that a text is, as a whole, apart from an "about", a currency sign and a unit; else None.
+    """Read a text that is one number as a whole, apart from an "about", a currency sign and a unit; None for any other.
 
-    LaTeX, full-width forms and Chinese numerals are read; text longer than 80 characters and exponents beyond 400 are
+    LaTeX, full-width forms and Chinese numerals are read. Texts longer than 80 characters and exponents beyond 400 are
     not.
+
+    >>> read_number("about 1.50 km")
+    Number(value=Fraction(3, 2), step=Fraction(1, 100), digits=3, unit='km')
+    >>> read_number("三分之一").value, read_number("50%").value, read_number("5 or 6")
+    (Fraction(1, 3), Fraction(1, 2), None)
     """
     if len(text) > 4 * _LONGEST or not _MAY_BE.search(text):
         return None
@@ -459,7 +483,11 @@ def _with_rest(number: Number, rest: str) -> Number | None:
 
 
 def in_unit(number: Number, name: str) -> Number:
-    """The bare number in a unit: 28 in % is 28/100. A name that is no unit's counts as a unit of its own."""
+    """Give a bare number a unit: 28 in % is 28/100. A name that is no unit counts as a unit of its own.
+
+    >>> in_unit(Number(Fraction(28)), "%").value
+    Fraction(7, 25)
+    """
     canonical = unit_name(name) or name.strip()
     scale = {"%": 100, "‰": 1000}.get(canonical, 1)
     return Number(number.value / scale, number.step and number.step / scale, number.digits, canonical)
@@ -486,8 +514,14 @@ _FORMS = [
 
 
 def read_date(text: str) -> dict[str, int]:
-    """The year, month, day or decade that a text as a whole names; years before Christ below zero; empty for anything
-    else."""
+    """Read the year, month, day or decade that a text as a whole names.
+
+    Returns:
+        The parts by name; years before Christ are negative. Empty for any other text.
+
+    >>> read_date("5th of May, 1789"), read_date("221 BC"), read_date("next May")
+    ({'day': 5, 'year': 1789, 'month': 5}, {'year': -221}, {})
+    """
     if len(text) > _LONGEST_DATE or not _FORMULA.isdisjoint(text):
         return {}
     text = " ".join(one_spelling(without_latex(text)).split()).strip(" .,;。，")

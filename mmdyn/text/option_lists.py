@@ -1,10 +1,10 @@
-"""Option lists: where options begin, what each says, and which of them an answer names; English and Chinese.
+"""Read option lists: where options begin, what each says, and which of them an answer names; English and Chinese.
 
-Examination papers print options one a line, two or four a line, run together (`…则（）A. 1B. 2`) or between semicolons;
-other files hold them one by one. What a person reads without doubt is read, and what had to be mended for it is told in
-a sentence: labels in lower case or in TeX, a lost point, one wrong letter among right ones (A, B, C, F), another order,
-an option that stands there twice. What allows two readings is an error, never a guess: two texts for one label, a gap
-in the letters, something after the last option that may be one more.
+Examination papers print options one a line, several a line, run together (`…则（）A. 1B. 2`) or between semicolons;
+other files hold them one by one. Small errors are corrected, and each correction is noted in a sentence: labels in
+lower case or in TeX, a missing point, one wrong letter among right ones (A, B, C, F), another order, a repeated option.
+Text with two possible readings is an error, never a guess: two texts for one label, a gap in the letters, words after
+the last option that may be one more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mmdyn.sample import Option
 
 
 class SplitQuestion(NamedTuple):
-    """One question of a text: its stem, with its number where it has one; its options; what was mended in them."""
+    """One question of a text: its stem, with its number where it has one; its options; notes on corrections to them."""
 
     stem: str
     options: tuple[Option, ...] = ()
@@ -84,10 +84,17 @@ _WRAPPED = re.compile(rf"(?<=[{_HAN}])[ \t]*\n\s*(?=[{_HAN}])")
 
 
 def split_options(text: str, least: int = 4) -> SplitQuestion:
-    """Take the options off the end of a question that has at least `least` of them; without any, `options` is empty.
+    """Split the options off the end of a question that has at least `least` of them.
 
-    Options may all be empty words (`A. B. C. D.`), which says that they stand elsewhere, in a picture. Raises
-    ValueError where there are letters like options' that do not run A, B, C, … to the end.
+    Without any, `options` is empty. Options may all be empty (`A. B. C. D.`): they are then in a picture.
+
+    Raises:
+        ValueError: Letters like those of options do not run A, B, C, … to the end.
+
+    >>> split_options("2 + 3 = ? A. 4 B. 5 C. 6 D. 7").stem
+    '2 + 3 = ?'
+    >>> [option.text for option in split_options("2 + 3 = ? A. 4 B. 5 C. 6 D. 7").options]
+    ['4', '5', '6', '7']
     """
     if blocks := _blocks(text, 1, least):
         [block] = blocks
@@ -99,11 +106,14 @@ def split_options(text: str, least: int = 4) -> SplitQuestion:
 
 
 def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[SplitQuestion]]:
-    """Split a text with `count` > 1 numbered questions, each with its options, into the passage before them and the
-    questions.
+    """Split a text with `count` > 1 numbered questions, each with its options.
 
-    Raises ValueError where there are not so many runs of options, or where their numbers neither follow each other nor
-    begin again with 1.
+    Returns:
+        The passage before the questions, and the questions.
+
+    Raises:
+        ValueError: There are not so many runs of options, or the questions' numbers neither follow each other nor begin
+            again with 1.
     """
     blocks = _blocks(text, count, least)
     if not blocks:
@@ -124,10 +134,21 @@ def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[Sp
 def read_options(
     texts: Sequence[str], labels: Sequence[str] = ascii_uppercase
 ) -> tuple[tuple[Option, ...], tuple[str, ...]]:
-    """Options that stand one by one, their labels in any writing, as A, B, C, …; and what was mended. A label that is
-    printed once more before each option's words goes.
+    """Build options A, B, C, … from texts that are given one by one; a label repeated before each text is removed.
 
-    Raises ValueError where the labels, or those before the words, do not run A, B, C, …
+    Args:
+        texts: The options' texts.
+        labels: Their labels, in any writing.
+
+    Returns:
+        The options, and notes on corrections.
+
+    Raises:
+        ValueError: The labels, or those before the texts, do not run A, B, C, …
+
+    >>> options, notes = read_options(["A. four", "B. five"])
+    >>> [(option.label, option.text) for option in options]
+    [('A', 'four'), ('B', 'five')]
     """
     labels = list(labels[: len(texts)])
     order, mended = _settle([f"{label}." if len(label) == 1 else label for label in labels], texts)
@@ -148,14 +169,29 @@ def read_options(
 
 
 def options_are_letters(options: tuple[Option, ...]) -> bool:
-    """Whether each option says its own letter and no more (`A. A`, `B. $\\mathrm{B}$`): it stands in a table or
-    picture."""
+    r"""Say whether each option's text is its own letter, as where its content is in a table or picture.
+
+    >>> options_are_letters((Option("A", "A"), Option("B", "$B$")))
+    True
+    >>> options_are_letters((Option("A", "B"), Option("B", "A")))
+    False
+    """
     return bool(options) and all(_bare(option.text) in (option.label, "") for option in options)
 
 
 def read_labels(text: str, labels: Sequence[str], texts: Sequence[str] = ()) -> tuple[str, ...]:
-    """The labels that an answer names: `B`, `b`, `ACE`, `A, C`, `(A) and (C)`, `$\\mathrm{BD}$`, `答案：B`; where the
-    options' texts are given, `B. three` and `three` too. Empty where it names none, or may name others as well.
+    r"""Find the labels that an answer names: `B`, `b`, `ACE`, `A, C`, `(A) and (C)`, `$\mathrm{BD}$`, `答案：B`.
+
+    Args:
+        text: The answer.
+        labels: The options' labels.
+        texts: The options' texts, in the same order; with them `B. three` and `three` name B, too.
+
+    Returns:
+        The labels; empty where the answer names none or may name others as well.
+
+    >>> read_labels("(A) and (C)", "ABCD"), read_labels("five", "ABCD", ["four", "five", "six", "ten"])
+    (('A', 'C'), ('B',))
     """
     if text in labels:
         return (text,)
@@ -176,7 +212,11 @@ def read_labels(text: str, labels: Sequence[str], texts: Sequence[str] = ()) -> 
 
 
 def read_letters(text: str, options: tuple[Option, ...] = ()) -> tuple[str, ...]:
-    """The labels that an answer names (`read_labels`), of A to H without options. Raises ValueError for none."""
+    """Find the labels that an answer names, as `read_labels` does; without options they are A to H.
+
+    Raises:
+        ValueError: The answer names none.
+    """
     labels = [option.label for option in options] or list("ABCDEFGH")
     if named := read_labels(text, labels, [option.text for option in options]):
         return named
@@ -184,8 +224,15 @@ def read_letters(text: str, options: tuple[Option, ...] = ()) -> tuple[str, ...]
 
 
 def leading_labels(text: str) -> tuple[tuple[str, ...], str] | None:
-    """The labels that an answer begins with, in any writing (`C: Because …`, `(C) Because …`, `$C$`, `(A, D) Option A
-    is …`), and its rest. None where there are none, or several which a sentence may go on with (`A, B and C are …`).
+    """Split an answer into the labels that it begins with, in any writing, and the rest.
+
+    Labels are `C: Because …`, `(C) Because …`, `$C$` or `(A, D) Option A is …`.
+
+    Returns:
+        None where there are no labels, or several that may belong to a sentence (`A, B and C are …`).
+
+    >>> leading_labels("C: Because it is red."), leading_labels("A, B and C are red.")
+    ((('C',), 'Because it is red.'), None)
     """
     if several := _SEVERAL.match(text):
         labels = tuple(re.findall("[A-H](?![A-Za-z])", several[1]))
@@ -214,15 +261,22 @@ _RANGE = re.compile(r"(?:完成|回答)\s*(?:第\s*)?(\d{1,2})\s*(?:[~～〜－\
 
 
 def question_range(text: str) -> tuple[int, int] | None:
-    """The questions that a passage says it is for: (6, 8) for `据此完成 $6 \\sim 8$ 题`; None where it does not say."""
+    """Find the questions that a Chinese passage says it is for; None where it does not say.
+
+    >>> question_range("据此完成6～8题。")
+    (6, 8)
+    """
     found = _RANGE.search(text.replace("$", "").replace("\\sim", "~"))
     return (int(found[1]), int(found[2])) if found else None
 
 
 def strip_question_number(text: str) -> str:
-    """A Chinese examination question without its leading number and points, `1. (6 分) `.
+    """Remove a Chinese examination question's leading number and points, `1. (6 分) `.
 
-    The number stays where the text says that it is for questions a to b: there it tells which one is asked.
+    The number stays where the text says that it is for several questions: there it says which one is meant.
+
+    >>> strip_question_number("1. (6 分) 求 x 的值。")
+    '求 x 的值。'
     """
     if question_range(text):
         return text.strip()

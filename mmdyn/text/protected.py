@@ -1,4 +1,4 @@
-"""What nobody who rewrites a question may touch: formulas, numbers with units, symbols, blanks, quotations, marks."""
+"""Find what a rewriter must not change in a question: formulas, numbers with units, symbols, blanks, quotations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ Span = tuple[int, int]
 
 @lru_cache(maxsize=256)
 def protected_spans(text: str) -> tuple[Span, ...]:
-    """Half-open spans of a text that must stay exactly as they are: sorted, apart from each other, none empty.
+    """Find the half-open spans of a text that must stay as they are: sorted, disjoint, none empty.
 
-    LaTeX between delimiters (an opened one that is never closed reaches to the end of its line) and commands outside of
-    them; numbers with their units, dates; formulas and equations, single letters and names made of capitals (x, AB,
-    DNA, H2O); chemical names in Chinese; option letters and option lines; blanks; what stands in quotation marks or
-    《》; image marks, tags, tables, code, URLs; numbers of sub-questions. The time is linear in the length.
+    These are LaTeX between delimiters (an unclosed one extends to the end of its line) and commands outside of them;
+    numbers with their units, dates; formulas and equations, single letters and names of capitals (x, AB, DNA, H2O);
+    chemical names in Chinese; option letters and option lines; blanks; quotations, also in 《》; image marks, tags,
+    tables, code, URLs; numbers of sub-questions. The time is linear in the length.
+
+    >>> text = "A car of 5 kg moves at $v$ in <image 1>."
+    >>> [text[start:end] for start, end in protected_spans(text)]
+    ['5 kg', '$v$', '<image 1>']
     """
     found = [match.span(1) for match in _SCAN.finditer(text) if match[1]]
     found += [_with_unit(text, span) for span in latex_spans(text)]
@@ -148,10 +152,11 @@ def _option_lines(text: str) -> list[Span]:
 
 
 def latex_spans(text: str) -> Iterator[Span]:
-    """Half-open spans, in order: what stands between delimiters, environments, and commands with their arguments.
+    """Find the half-open spans of LaTeX in a text.
 
-    A delimiter, environment or brace that is opened and never closed reaches to the end of its line. `$5 and $7`
-    delimits nothing where every dollar sign of the text stands before a number. The time is linear in the length.
+    They are text between delimiters, environments, and commands with their arguments. An unclosed delimiter,
+    environment or brace extends to the end of its line. `$5 and $7` delimits nothing where every dollar sign of the
+    text stands before a number. The time is linear in the length.
     """
     return _Reader(text).spans() if "$" in text or "\\" in text else iter(())
 

@@ -1,7 +1,7 @@
-"""Every number of a running text with its unit, in digits or in words; English and Chinese. Nothing is converted.
+"""Find every number of a running text with its unit, in digits or in words; English and Chinese. Nothing is converted.
 
-Units are those of unit_spellings.tsv and of unit_spellings_in_running_text.tsv. What is counted (5 apples, 五个) is no
-unit here: it may be put into other words.
+Units are those of unit_spellings.tsv and of unit_spellings_in_running_text.tsv. Counted things (5 apples, 五个) are no
+units here, because they may be named by other words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ORDINAL = "th"
 
 
 class Quantity(NamedTuple):
-    """A number, exact (percent are hundredths), its unit ("" without one), and whether it was spelled in words."""
+    """A number, exact (percentages are hundredths), its unit ("" without one), and whether it was spelled in words."""
 
     value: Fraction
     unit: str
@@ -83,9 +83,21 @@ _HAN_LONGEST = 8
 
 
 def read_quantities(text: str, words: Collection[str]) -> tuple[list[Quantity], str]:
-    """The numbers of a readable text, and the text with the value of each in its place: `½ kg` as 1/2.
+    """Find the numbers of a readable text and replace each with its value: `½ kg` with 1/2.
 
-    words: the text's words in lower case. `Twice` and `double` are 2; `first` and `第一` are 1 in the unit ORDINAL.
+    `Twice` and `double` are 2; `first` and `第一` are 1 in the unit ORDINAL.
+
+    Args:
+        text: As `readable_text` returns it.
+        words: The text's words in lower case.
+
+    Returns:
+        The numbers, and the text with their values.
+
+    >>> read_quantities("walks 1.5 km", {"walks", "km"})
+    ([Quantity(value=Fraction(3, 2), unit='km', spelled=False)], 'walks 3/2')
+    >>> read_quantities("the second step", {"the", "second", "step"})[0]
+    [Quantity(value=Fraction(2, 1), unit='th', spelled=True)]
     """
     found = list[Quantity]()
     text = _taken(_FIGURES, text, found)
@@ -122,9 +134,12 @@ def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
 
 
 def asked_units(text: str) -> tuple[set[str], str]:
-    """The units that a text names without a number, and the text without them.
+    """Find the units that a text names without a number, and remove them from it.
 
     Such are "in cm", "how many miles", 多少千克, and a unit behind a blank or alone in brackets.
+
+    >>> asked_units("Give the length in cm.")
+    ({'cm'}, 'Give the length in .')
     """
     units, rest, end = set[str](), list[str](), 0
     for found in _ASKED.finditer(text):
@@ -185,7 +200,14 @@ def _is_time(text: str, match: re.Match[str]) -> bool:
 
 
 def unit_at(text: str, at: int) -> tuple[str, int]:
-    """The one name of the unit that begins here and where it ends; ("", at) where none does."""
+    """Find the unit that begins at a position of a text.
+
+    Returns:
+        Its canonical name and its end; ("", at) where none begins there.
+
+    >>> unit_at("5 metres long", 1), unit_at("5 apples", 1)
+    (('m', 8), ('', 1))
+    """
     found = _UNIT.match(text, at)
     if not found:
         return "", at

@@ -1,11 +1,11 @@
-"""Does a text point at answer options by letter or place, and which words do stems bring besides what they ask?
+"""Find references to answer options by letter or place, and parts of a stem that are not the question itself.
 
-Letters name many things besides options (points, places, vitamins), so a stem is read for words that make the letter an
-option ("option B", "选项B"), and an option for letters joined to others ("A and C", "A、B都对") that the stem did not
-bring in itself.
+Letters name many things besides options (points, places, vitamins). So a stem is searched for words that make the
+letter an option ("option B", "选项B"), and an option for joined letters ("A and C", "A、B都对") that the stem does not
+introduce.
 
-What stems bring besides words: blanks to fill in, notes that say in what form to answer, and frames around the
-question: greetings, instructions, headers of papers.
+The other parts of a stem are blanks to fill in, notes on the form of the answer, and frames around the question:
+greetings, instructions, headers of papers.
 """
 
 from __future__ import annotations
@@ -65,10 +65,12 @@ _RIGHT = (
 
 
 def refers_to_option(text: str, labels: Sequence[str]) -> str:
-    """The first words of a stem, an explanation or a hint that point at an option by letter or place, or the empty
-    string.
+    """Find the first words of a stem, an explanation or a hint that refer to an option by letter or place; else "".
 
-    Words that name every label ("选项A、B、C和D中") point at none.
+    Words that name every label ("选项A、B、C和D中") do not count.
+
+    >>> refers_to_option("Why is option B wrong?", "ABCD"), refers_to_option("Points A and B are joined.", "ABCD")
+    ('option B', '')
     """
     plain = unwrapped_text(text)
     low = plain.casefold()
@@ -84,9 +86,12 @@ def refers_to_option(text: str, labels: Sequence[str]) -> str:
 
 
 def option_refers_to_option(text: str, labels: Sequence[str], stem: str) -> str:
-    """The words of an option that point at other options by letter or place, or the empty string.
+    """Find the words of an option that refer to other options by letter or place; "" without any.
 
-    Letters that the stem brings in itself (points A and B) are its own, unless the option calls them right or wrong.
+    Letters that the stem introduces (points A and B) are the stem's own, unless the option calls them right or wrong.
+
+    >>> option_refers_to_option("A and C are correct", "ABCD", "Which is true?")
+    'A and C are correct'
     """
     if found := refers_to_option(text, labels):
         return found
@@ -102,21 +107,35 @@ def option_refers_to_option(text: str, labels: Sequence[str], stem: str) -> str:
 
 
 def names_a_label(text: str, labels: Sequence[str]) -> bool:
-    """Whether any option's letter stands alone in a text, or a place is named: cautious, for what must not go stale."""
+    """Say whether any option's letter stands alone in a text, or a place is named.
+
+    It errs on the side of yes.
+
+    >>> names_a_label("Vitamin C", "ABCD"), names_a_label("Cars", "ABCD")
+    (True, False)
+    """
     plain = unwrapped_text(text)
     return bool(_PLACE.search(plain) or (labels and _standing(tuple(labels)).search(plain)))
 
 
 def is_named_by_label(text: str, labels: Sequence[str]) -> bool:
-    """Whether an option's whole text is a label, or a word or two and a label ("Object A", "A点"), so that a reply that
-    names it may be taken for the label."""
+    """Say whether an option's whole text is a label, or a few words and a label ("Object A", "A点").
+
+    A reply that names such an option may be mistaken for the label.
+
+    >>> is_named_by_label("Object A", "ABCD"), is_named_by_label("Object A is the heavier one", "ABCD")
+    (True, False)
+    """
     plain = unwrapped_text(text)
     return len(plain) <= _LONGEST_NAME and bool(_named_by(tuple(labels)).fullmatch(plain))
 
 
 def lists_options(text: str, labels: Sequence[str]) -> bool:
-    """Whether a stem lists options itself: two labels or more, each with its mark at the start of a line or a table's
-    row."""
+    r"""Say whether a stem lists options: two labels or more, each with its mark at the start of a line or a table row.
+
+    >>> lists_options("Choose.\nA. red\nB. blue", "ABCD")
+    True
+    """
     plain = unwrapped_text(text)
     if not any(start in plain for start in _STARTS):
         return False
@@ -124,19 +143,31 @@ def lists_options(text: str, labels: Sequence[str]) -> bool:
 
 
 def refers_to_all(text: str) -> bool:
-    """Whether an option speaks of all others together: "all of the above", "none of these", "以上都不对"."""
+    """Say whether an option speaks of all others together: "all of the above", "none of these", "以上都不对".
+
+    >>> refers_to_all("None of the above"), refers_to_all("All metals")
+    (True, False)
+    """
     plain = unwrapped_text(text)
     return bool(_ALL_EN.fullmatch(plain) or _ALL_ZH.fullmatch(plain))
 
 
 def refers_to_pair(text: str) -> bool:
-    """Whether an option that speaks of the others takes them for two: "both of the above", "neither"."""
+    """Say whether an option that refers to others means exactly two: "both of the above", "neither".
+
+    >>> refers_to_pair("Neither of the above"), refers_to_pair("None of the above")
+    (True, False)
+    """
     return bool(_PAIR.search(unwrapped_text(text)))
 
 
 @lru_cache(maxsize=256)
 def unwrapped_text(text: str) -> str:
-    """A text without the LaTeX that wraps letters: `$\\mathrm{A}$` reads A."""
+    r"""Remove the LaTeX that wraps letters, and outer punctuation: `$\mathrm{A}$` becomes A.
+
+    >>> unwrapped_text(r"$\mathrm{A}$.")
+    'A'
+    """
     if any(sign in text for sign in _LATEX_SIGNS):
         text = _LATEX.sub("", text)
     return text.strip().strip("。．.,，;；").strip()
@@ -208,7 +239,11 @@ A function's empty brackets, f(), are none: they follow a letter or a digit."""
 
 
 def count_blanks(text: str) -> int:
-    """How many blanks a text has."""
+    """Count the blanks of a text.
+
+    >>> count_blanks("____ is the capital of （　）, and f() is a function.")
+    2
+    """
     return sum(1 for _ in BLANK.finditer(text))
 
 
@@ -228,7 +263,13 @@ _NOTE = re.compile(
 
 
 def without_form_notes(text: str) -> str:
-    """The text without such notes; notes on rounding and units stay, and so does a text that is nothing but a note."""
+    """Remove notes in brackets on the form of the answer.
+
+    Notes on rounding and units stay, and so does a text that is nothing but a note.
+
+    >>> without_form_notes("Name it. (Answer is a single word.)"), without_form_notes("Find x. (Round to 2 decimals.)")
+    ('Name it.', 'Find x. (Round to 2 decimals.)')
+    """
     shorter = _NOTE.sub("", text)
     return text if shorter == text or not shorter.strip() else shorter.rstrip()
 
@@ -243,10 +284,12 @@ _SAYS = re.compile(r"(?:answer|答案|\A\s*答)(?: is|是|为)?\s?[:：]\s*\Z")
 
 @lru_cache(maxsize=512)
 def without_frames(text: str) -> str:
-    """The text without notes on the form of the answer and without frames: clauses of no words but those of frames.tsv,
-    such as "Read the question carefully."
+    """Remove notes on the form of the answer, and frames: clauses of no words but those of frames.tsv.
 
-    A text that is nothing but frames stays as it is, and so do what follows an option's label and an answer.
+    A text that is nothing but frames stays as it is, and so do clauses that follow an option's label or an answer.
+
+    >>> without_frames("Read the question carefully. What is the capital of France?")
+    'What is the capital of France?'
     """
     text = without_form_notes(text)
     lower = text.lower()

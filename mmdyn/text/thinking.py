@@ -1,4 +1,4 @@
-"""Where a text thinks aloud, and where it answers: the marks that families of models write, a line each."""
+"""Find where a text thinks aloud and where it answers, by the marks of families of models, one family a line."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ _BEGINS = re.compile("|".join(begins for begins, _ in _MARKS))
 
 
 class Thinking(NamedTuple):
-    """The answer stands from `start` to `end`. `unended`: the text stops within a thought, and nothing answers before
-    it; then the thought stands there."""
+    """The answer is the text from `start` to `end`.
+
+    unended: the text stops within a thought and nothing before it answers; the span is then that of the thought.
+    """
 
     start: int
     end: int
@@ -33,9 +35,13 @@ class Thinking(NamedTuple):
 
 
 def find_answer(text: str) -> Thinking:
-    """The part of a text behind its thoughts; where nothing stands there, what is said before the last one.
+    """Find the part of a text behind its thoughts; where that is empty, the text before the last thought.
 
-    A text that only ends a thought was begun by the model's own template. The time is linear in the length.
+    A text that ends a thought without beginning one was begun by the model's own template. The time is linear in the
+    length.
+
+    >>> find_answer("<think>2 + 3</think>5"), find_answer("<think>2 + 3")
+    (Thinking(start=20, end=21, unended=False), Thinking(start=7, end=12, unended=True))
     """
     if not any(map(text.__contains__, _FIRSTS)):
         return Thinking(0, len(text), False)
@@ -54,9 +60,12 @@ def find_answer(text: str) -> Thinking:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """(reasoning, answer) of a text that begins with a thought, or with the end of one; any other is all answer.
+    """Split a text that begins with a thought, or with the end of one, into (reasoning, answer).
 
-    A thought that never ends leaves no answer.
+    Any other text is all answer. A thought that never ends leaves no answer.
+
+    >>> split_thinking("<think>2 + 3</think>5"), split_thinking("<think>2 + 3"), split_thinking("5")
+    (('2 + 3', '5'), ('2 + 3', ''), ('', '5'))
     """
     marks = _marks(text)
     first = marks.search(text)
