@@ -1,4 +1,4 @@
-"""What a run is made of and a report reads: Condition, Record."""
+"""The records of a run, which reports read: Condition, Reply, Score, Judgement, Record."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ Scale = Literal["raw", "corrected"]
 
 
 class Condition(Struct, frozen=True, forbid_unknown_fields=True):
-    """A named set of factors under which samples are asked.
+    """The factors under which a sample is asked.
 
-    shots: how many examples stand before the question (mmdyn/shots.py). Without any it is left out, of keys too.
+    variant: the original questions or the variants. chain: the chain of operators that made the variants; "" for
+    original questions. context: the context beside the question (mmdyn/context.py). style: the style of the prompt.
+    shots: how many examples stand before the question, and which (mmdyn/shots.py). Without examples it is left out, of
+    keys, too.
+
+    >>> Condition(variant="dynamic", context="kprag").mode, Condition(shots="0") == Condition()
+    ('dynamic+kprag', True)
     """
 
     variant: Literal["standard", "dynamic"] = "standard"
@@ -36,7 +42,7 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shot_name(self) -> str:
-        """The shots, also where there are none."""
+        """The shots; "0" without examples."""
         return self.shots or "0"
 
     @property
@@ -48,10 +54,10 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Usage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Tokens as the server counted them; zero where it did not say.
+    """Token counts as the server reports them; 0 where it reports none.
 
-    `reasoning_tokens` are among the `completion_tokens`, `cached_tokens` (read from the server's own cache) among the
-    `prompt_tokens`.
+    reasoning_tokens: included in `completion_tokens`.
+    cached_tokens: read from the server's own cache; included in `prompt_tokens`.
     """
 
     prompt_tokens: int = 0
@@ -61,16 +67,17 @@ class Usage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What came back for one request. `error` is set where no answer was had (then `text` is empty).
+    """The reply to one request.
 
-    `reasoning`: what the model thought aloud, kept apart from the answer. `logprobs`: of the answer's tokens, in nats,
-        where they were asked for; where options were weighed (`finish_reason` is `likelihood`), the sum over each
-        option's tokens, and `option_tokens` how many these are. `final`: asking again would not mend the `error`.
-        `changed`: what was sent otherwise than the set holds it, such as a picture that was made smaller.
-    `cost`: what it cost in `currency` by the prices that were given: 0 out of the cache, None where that is not known.
-    `made`: when it was, in seconds of Unix time; `cached`: it came out of the cache. `answered_by`, `fingerprint`: of
-        which model and system the server says it is. `image_count`: of the pictures that were sent; `estimate`: of the
-        tokens of the texts beside them.
+    error: set where there is no answer; `text` is then empty. final: another request would not correct it.
+    reasoning: the model's thoughts, separate from the answer.
+    logprobs: of the answer's tokens, in nats, where requested; where options were weighed (`finish_reason` is
+        `likelihood`), the sum over each option's tokens, and `option_tokens` are their numbers.
+    changed: parts that were sent in another form than the set's, such as a smaller picture.
+    cost: in `currency`, by the given prices; 0 for a cached reply, None where it is unknown.
+    made: the time of the request, in seconds of Unix time. cached: whether the reply comes from the cache.
+    answered_by, fingerprint: the model and the system that the server names.
+    image_count: the number of pictures sent. estimate: the estimated tokens of the texts beside them.
     """
 
     text: str = ""
@@ -95,13 +102,15 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a reply was read: `value` in [0, 1] (None where the status is `failed`), `extracted` as it was found, by
-    which `rule`.
+    """The score of a reply, with the answer that was read.
 
-    confidence: of the reading, by its rule, in [0, 1]; 0 where nothing was read. needs_judge: the rules do not settle
-        the value, and no judge has. lower_bound: it needs one because it is an open answer, or what was read for a
-        blank is not of the right answer's kind, so that the rules may have missed that it is right. chance: what
-        guessing at the sample earns under the same policy, in [0, 1].
+    value: in [0, 1]; None where the status is `failed`.
+    extracted: the answer that `rule` found in the reply.
+    confidence: of that reading, by its rule, in [0, 1]; 0 where nothing was read.
+    needs_judge: the rules do not decide the value, and no judge has.
+    lower_bound: it needs a judge because it is an open answer, or the text read for a blank is of another kind than the
+        right answer, so that the rules may have missed a right answer.
+    chance: the expected score of a guess under the same policy, in [0, 1].
     """
 
     status: Status
@@ -117,14 +126,16 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a judge made of a reply: `value` in [0, 1]; None where it gave no verdict (`error` says why).
+    """The judgement of a reply by a judge model.
 
-    `votes`: what each vote gives the reply, none where it was decided without asking. `parts`: of an answer of several
-        parts, what each is given, the median of the votes; `value` is their mean, or for one part the median itself.
-        `items`: for a checklist, by item, whether most votes find it met. `agreement`: of several votes, the share that
-        says what was decided, over all parts and items. `reason`: the first vote's own words. `requests`: how many were
-        sent to the judge, tries again counted; `usage` and `cost` are the sums over them, `cost` None where that is not
-        known. `cached`: replies out of the cache beside them.
+    value: in [0, 1]; None where there is no verdict (`error` says why).
+    votes: the value of each vote; empty where rules decided without a request.
+    parts: for an answer of several parts the median vote for each; `value` is their mean, or for one part that median.
+    items: for a checklist, whether most votes find each item met.
+    agreement: over several votes, the share that agrees with the decision, over all parts and items.
+    reason: the first vote's own words.
+    requests: the number sent to the judge, retries included; `usage` and `cost` are sums over them, and `cost` is None
+        where it is unknown. cached: the number of further replies that came from the cache.
     """
 
     value: float | None
@@ -142,12 +153,12 @@ class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 
 
 class ContextInfo(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What lay beside a question.
+    """The context of a question.
 
-    `points`: the names of the knowledge points in the order in which they stood, or the kinds of the hints. `own`: how
-        many points the sample itself names, `hits`: how many of these lay there. `leaks`: the text that the model read
-        with the question (in two turns its own) holds the gold answer word for word. `cut`: some of it was left out for
-        want of room.
+    points: the names of the knowledge points in their order, or the kinds of the hints.
+    own: how many knowledge points the sample itself names. hits: how many of these are in the context.
+    leaks: whether the text beside the question (in two turns the model's own) contains the gold answer word for word.
+    cut: whether a part was left out for lack of space.
     """
 
     points: tuple[str, ...] = ()
@@ -158,13 +169,13 @@ class ContextInfo(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One answer of one model to one sample under one condition, with what a report needs to know of the sample.
+    """One reply of one model to one sample under one condition, with the properties of the sample that reports need.
 
-    `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`:
-    what lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of what the
-    model wrote on that first, which lies beside the records too. `pictures`: a digest of those that lay there, whatever
-    their order; empty where there were none, None where it is not known. `examples`: the ids of those that stood before
-    the question, in their order.
+    request: the key of the request. digest: that of the sample, which is stored beside the records under it.
+    beside: the context; None without one.
+    expansion: in a context of two turns, the key of the model's own text of the first turn, which is stored as well.
+    pictures: a digest of the pictures shown, independent of their order; empty without any, None where it is unknown.
+    examples: the ids of the examples before the question, in order.
     """
 
     key: str

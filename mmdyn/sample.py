@@ -1,4 +1,4 @@
-"""Sample: one question with everything that belongs to it. It is the one type that flows through the house."""
+"""Sample: one question with its answer, options, pictures and metadata. All rooms exchange samples."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ IMAGE_MARK = re.compile(r"<image (\d{1,4})>")
 
 
 class Option(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One choice. Its text may be empty only where the option is a picture (`image`) or stands in one
-    (`options_in_image`)."""
+    """One option of a choice question.
+
+    text: empty only where the option is a picture (`image`) or printed in one (the sample's `options_in_image`).
+    """
 
     label: str
     text: str = ""
@@ -41,8 +43,12 @@ class Option(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How an answer is compared: `ordered` False lets blanks come in any order; `tolerance` is relative; `unit` may be
-    left out by a reply."""
+    """How an answer is compared with the right one.
+
+    ordered: whether blanks must be filled in order.
+    tolerance: relative to the right value, in [0, 1]; None compares exactly, up to rounding.
+    unit: the unit of the right answer, which a reply may omit.
+    """
 
     ordered: bool = True
     tolerance: float | None = None
@@ -56,18 +62,19 @@ class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
-    """One operator of a chain with the parameters that it drew (JSON, so that it can be replayed)."""
+    """One operator of a chain with the parameters that it drew; as JSON, they allow a replay."""
 
     operator: str
     params: dict[str, Json]
 
 
 class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The outcome of a variant. `kept` and `unjudged` are in the set, the five others in dropped.jsonl.
+    """The outcome of making a variant.
 
-    `rejected`: rules are certain, or a model says so; `doubtful`: rules doubt it, and no model was there to be asked.
-    `legibility`: of the lines of print in the parent's pictures, the share that is read alike in the variant's, where
-    the judge reads them.
+    status: `kept` and `unjudged` variants are in the set, the others in dropped.jsonl. `rejected`: a rule or a model
+        refuses the variant; `doubtful`: a rule doubts it, and there was no model to decide. by: the judge or rule.
+        confidence: the judge's; None where it gave none. legibility: the share of lines of print in the parent's
+        pictures that read the same in the variant's, where it was measured.
     """
 
     status: Literal["kept", "unjudged", "unchanged", "not_applicable", "rejected", "doubtful", "failed"]
@@ -82,18 +89,24 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Told(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an answer says in words: of each part what is accepted for it, and the texts of `wrong` options."""
+    """The meaning of an answer in words.
+
+    right: for each part of the answer, the accepted texts.
+    wrong: the texts of the wrong options.
+    """
 
     right: tuple[tuple[str, ...], ...]
     wrong: tuple[str, ...] = ()
 
 
 class Strength(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How far a variant is from its parent (perturb/strength.py).
+    """The distance of a variant from its parent, measured by perturb/strength.py.
 
-    `tokens`: the share of its tokens that changed, in [0, 1]. `ssim`: the structural similarity of the pictures that
-    changed to the parent's, in [-1, 1], 1 for equal ones; None where none changed. `unseen`: the share of a frame that
-    cannot be told from the picture, in [0, 1], 1 for a white one on white paper; None without a frame.
+    tokens: the share of tokens that changed, in [0, 1].
+    ssim: the structural similarity of changed pictures to the parent's, in [-1, 1], 1 for equal ones; None where none
+        changed.
+    unseen: the share of a frame that cannot be distinguished from the picture, in [0, 1], 1 for a white frame on white
+        paper; None without a frame.
     """
 
     tokens: float
@@ -102,11 +115,12 @@ class Strength(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample.
+    """The trail of a sample that a chain of operators made.
 
-    `parent_type` is the parent's task type, which a conversion changes; None where it is not known to differ. `hidden`:
-    what the parent's answer says, where the variant's own is true or false and no longer says it. `strength` is None
-    where it was not measured.
+    parent: always the id of the standard sample.
+    parent_type: the parent's task type, where a conversion changed it; None where it is not known to differ.
+    hidden: the meaning of the parent's answer, where the variant's own answer is true or false and does not contain it.
+    strength: None where it was not measured.
     """
 
     parent: str
@@ -122,7 +136,7 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Turn(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was said in a dialogue before the question. Its text may mark the sample's pictures."""
+    """An earlier turn of the dialogue that the question belongs to. Its text may mark the sample's pictures."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -134,10 +148,20 @@ _POINTS, _MATCH = 1.0, Match()
 
 
 class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One question. Immutable; a stage returns a new one (`msgspec.structs.replace`). `turns`: what was said before
-    it in a dialogue.
+    """One question. Immutable: a stage returns a new one (`msgspec.structs.replace`).
 
-    Raises ValueError, with a sentence that says what is wrong, where the parts do not fit each other.
+    The type of `answer` follows from `task_type`: labels for the choice types, a bool for true_false, the accepted
+    strings of each blank for fill_in_the_blank, a string for open_ended. `turns` are the earlier turns of a dialogue.
+
+    Raises:
+        ValueError: The parts do not fit each other; the sentence says how.
+
+    >>> Sample(id="q1", question="2 + 3 = ?", task_type="fill_in_the_blank", answer=(("5", "five"),)).told
+    Told(right=(('5', 'five'),), wrong=())
+    >>> Sample(id="q2", question="2 + 3 = ?", task_type="single_choice", answer=("A",))
+    Traceback (most recent call last):
+        ...
+    ValueError: a single_choice needs at least two options, 0 given
     """
 
     id: str
@@ -182,12 +206,12 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     @property
     def parent(self) -> str:
-        """The standard sample's id: the variant's parent, or this sample itself."""
+        """The standard sample's id: the variant's parent, or this sample's own id."""
         return self.variant.parent if self.variant else self.id
 
     @property
     def told(self) -> Told:
-        """What the answer says in words; of a true_false, what its parent's says where it is a claim about that."""
+        """The meaning of the answer in words; for a true_false made from a question, that of the question's answer."""
         answer = self.answer
         if isinstance(answer, bool):
             return (self.variant and self.variant.hidden) or Told(())
@@ -205,15 +229,14 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     @property
     def captions(self) -> tuple[str, ...]:
-        """What meta["caption"], a text or a list with a text for each of `images`, says of them, without marks of
-        pictures."""
+        """The captions of meta["caption"], a text or a list with a text for each of `images`, without picture marks."""
         given = self.meta.get("caption")
         texts = given if isinstance(given, list | tuple) else [given]
         return tuple([IMAGE_MARK.sub("", str(text or "")).strip() for text in texts])
 
     @property
     def digest(self) -> str:
-        """Hexadecimal digest of the whole sample; pictures count by their names, which are their bytes' SHA-256."""
+        """The hexadecimal digest of the whole sample; pictures count by their names, which are their bytes' SHA-256."""
         return digest(self)
 
 
@@ -278,7 +301,11 @@ def _check_images(sample: Sample) -> None:
 
 
 def marks(sample: Sample) -> list[int]:
-    """The numbers of the pictures that the earlier turns, the question and its options mark, in order."""
+    """List the numbers of the pictures that the earlier turns, the question and its options mark, in order.
+
+    >>> marks(Sample(id="q", question="See <image 1>.", task_type="true_false", answer=True, images=("a.png",)))
+    [1]
+    """
     texts = [*[turn.text for turn in sample.turns], sample.question, *[option.text for option in sample.options]]
     return [int(number) for text in texts if "<image " in text for number in IMAGE_MARK.findall(text)]
 
@@ -287,9 +314,13 @@ S = TypeVar("S", bound=Struct)
 
 
 def from_json(data: bytes | str, kind: type[S]) -> S:
-    """Read one frozen record; unknown keys are refused with a suggestion.
+    """Decode one record from JSON; unknown keys are refused with a suggestion.
 
-    Raises ValueError with a sentence for the user.
+    Raises:
+        ValueError: The text is not valid JSON or not such a record; the sentence is meant for the user.
+
+    >>> from_json('{"label": "A", "text": "four"}', Option)
+    Option(label='A', text='four', image=None)
     """
     try:
         return msgspec.json.decode(data, type=kind)
@@ -300,13 +331,24 @@ def from_json(data: bytes | str, kind: type[S]) -> S:
 
 
 def nan_in(text: bytes | str) -> str:
-    """How to mend JSON that is broken by NaN or an infinity, which Python writes; else nothing."""
+    """Explain how to correct JSON that is broken by NaN or an infinity, which Python writes; "" for other JSON.
+
+    >>> nan_in('{"points": NaN}')
+    ': NaN is no JSON, write null'
+    """
     found = re.search(r"[:\[,]\s*(NaN|-?Infinity)\b", text if isinstance(text, str) else text.decode(errors="replace"))
     return f": {found[1]} is no JSON, write null" if found else ""
 
 
 def from_dict(data: Mapping[str, object], kind: type[S]) -> S:
-    """The same for plain Python objects (lists stand for tuples)."""
+    """Build one record from plain Python objects, where lists stand for tuples.
+
+    Raises:
+        ValueError: As `from_json` raises it.
+
+    >>> from_dict({"ordered": False}, Match)
+    Match(ordered=False, tolerance=None, unit=None)
+    """
     try:
         return msgspec.convert(data, type=kind)
     except msgspec.ValidationError as error:
@@ -314,7 +356,7 @@ def from_dict(data: Mapping[str, object], kind: type[S]) -> S:
 
 
 def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
-    """A validation error as one sentence, with the nearest known name where a key is unknown."""
+    """Describe a validation error in one sentence, with the nearest known name where a key is unknown."""
     text, _, path = str(error).partition(" - at `$")
     at = path.rstrip("`").lstrip(".")
     if found := re.fullmatch(r"Object contains unknown field `(.*)`", text, re.DOTALL):
