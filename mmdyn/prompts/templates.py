@@ -1,9 +1,9 @@
-"""Prompt templates by language, and the forms of reply that they ask for.
+"""Prompt templates by language, and readers of the JSON replies that they request.
 
-Those that show a question lie in `answer/LANGUAGE/NAME.txt`, those of the base form in `shots`. Such a template is cut
-into blocks by blank lines; a block whose only content is a place that has nothing to show is left out. Those that ask a
-model for something else than an answer (to rewrite a question, to judge a variant, to judge a reply by a rubric) lie in
-`KIND/LANGUAGE/NAME.txt`, ours in this folder; where they lie in another package KIND is their folder's whole path.
+Templates that show a question are `answer/LANGUAGE/NAME.txt`, those in the form of base models are in `shots`. Such a
+template is split into blocks at blank lines; a block that consists of one place with nothing to show is omitted.
+Templates that request something else from a model (rewriting a question, judging a variant or a reply) are
+`KIND/LANGUAGE/NAME.txt`, in this folder; in another package KIND is the whole path of their folder.
 """
 
 from __future__ import annotations
@@ -28,13 +28,21 @@ _PLACE = re.compile(r"\{(\w+)\}")
 
 
 class Template(Struct, frozen=True):
-    """A template's text. Only the names in PLACES stand for something; other braces are kept as they are."""
+    """A template's text. Only the names in PLACES, in braces, are places; other braces are literal."""
 
     text: str
 
     @staticmethod
     def parse(text: str, where: str) -> Template:
-        """A user's template. Raises UserError where it shows no question or no options, or misspells a place."""
+        """Check a user's template.
+
+        Args:
+            text: The template.
+            where: Its name for error messages.
+
+        Raises:
+            UserError: It lacks {question} or {options}, or misspells a place.
+        """
         for needed in ("question", "options"):
             if f"{{{needed}}}" not in text:
                 raise UserError(f"{where} does not contain {{{needed}}}: put it where the {needed} should stand")
@@ -44,8 +52,13 @@ class Template(Struct, frozen=True):
         return Template(text)
 
     def blocks(self, shown: set[str]) -> Iterator[str | tuple[str]]:
-        """The pieces in order: literal text, or a place's name in a tuple. Blocks of places that are not `shown` are
-        left out."""
+        r"""Split the template into literal texts and places, in order; a place is its name in a tuple.
+
+        Blocks that consist of a place that is not in `shown` are omitted.
+
+        >>> list(Template("Answer this.\n\n{question}\n\n{knowledge}").blocks({"question"}))
+        ['Answer this.\n\n', ('question',)]
+        """
         kept = [block for block in re.split(r"\n[ \t]*\n", self.text.strip("\n")) if _has_content(block, shown)]
         for number, piece in enumerate(re.split(r"\{(" + "|".join(PLACES) + r")\}", "\n\n".join(kept))):
             if piece:
@@ -54,12 +67,15 @@ class Template(Struct, frozen=True):
 
 @cache
 def template(name: str, language: str, kind: str = "answer") -> Template:
-    """A shipped template that shows a question, such as ("cot", "en"), or one of the base form, of the kind shots."""
+    """Load a shipped template that shows a question, such as ("cot", "en").
+
+    Templates for base models have the kind `shots`.
+    """
     return Template(_template(kind, name, language))
 
 
 def templates_digest(custom: Template | None = None) -> str:
-    """A digest of every template that a run may show, the user's own among them."""
+    """Compute a digest of every template that shows a question, including the user's own."""
     texts = {
         f"{language}/{file.name}": file.read_text(encoding="utf-8")
         for language in LANGUAGES
@@ -74,9 +90,16 @@ def _has_content(block: str, shown: set[str]) -> bool:
 
 
 def filled(kind: str, name: str, language: str, **values: str) -> str:
-    """A template with its places filled, in one pass: what is put in is text and is not looked at for places again.
+    """Fill the places of a template in one pass, so that braces in a value are not filled again.
 
-    Other braces stay as they are. Raises KeyError for a place without a value or a value without a place.
+    Args:
+        kind: The template's kind (its folder).
+        name: Its name.
+        language: `en` or `zh`.
+        values: The text for each place.
+
+    Raises:
+        KeyError: A place has no value, or a value no place.
     """
     text = _template(kind, name, language)
     if spare := values.keys() - set(_PLACE.findall(text)):
@@ -86,7 +109,7 @@ def filled(kind: str, name: str, language: str, **values: str) -> str:
 
 @cache
 def asking_digest(kind: str, *names: str) -> str:
-    """A digest of every template of a kind, or of those of some names, in all languages that there are."""
+    """Compute a digest of the templates of a kind in all languages: of those named, or of all."""
     folder = files(__package__).joinpath(kind)
     return digest(
         {
@@ -120,10 +143,20 @@ wrongly."""
 
 
 def read_reply(reply: str, shapes: tuple[type[S], ...], source: str = "") -> S:
-    """The last JSON object of a reply, fenced or not, that is one of `shapes`.
+    r"""Read the last JSON object of a reply, fenced or not, that has one of the shapes.
 
-    `source` is the text that was worked on: a backslash that was written once before a LaTeX command of it or a common
-    one, or where JSON allows none, is taken for two. Raises ValueError where there is no such object.
+    Args:
+        reply: The model's reply.
+        shapes: Struct types, tried in order.
+        source: The text that the model worked on. A single backslash before one of its LaTeX commands, or before a
+            common one, or where JSON allows none, counts as two.
+
+    Raises:
+        ValueError: There is no such object.
+
+    >>> class Reworded(Struct): question: str
+    >>> read_reply('Here it is: {"question": "What is $\\frac{1}{2}$?"}', (Reworded,)).question
+    'What is $\\frac{1}{2}$?'
     """
     problem = "it holds no JSON object"
     for value in _objects(reply, source):
@@ -137,10 +170,16 @@ def read_reply(reply: str, shapes: tuple[type[S], ...], source: str = "") -> S:
 
 
 def read_coded(reply: str, shape: type[S], code: str) -> S:
-    """The last JSON object of a reply whose key `code` holds `code`, as a `shape`.
+    """Read the last JSON object of a reply whose key `code` has the value `code`.
 
-    Objects without it, such as those that a reply quotes, are passed over; one that has it is the reply's last word, so
-    ValueError is raised where it is not of that shape, too.
+    Objects without it, such as those that a reply quotes, are skipped. One that has it is the reply's last word.
+
+    Raises:
+        ValueError: There is no such object, or it has another shape.
+
+    >>> class Verdict(Struct): code: str; score: int
+    >>> read_coded('As in {"score": 1}: {"code": "k7", "score": 3}', Verdict, "k7").score
+    3
     """
     broken = None
     for value in _objects(reply, "", before=code):
