@@ -1,4 +1,4 @@
-"""Columns -> samples: by a mapping, or by what the columns are called and hold."""
+"""Make samples from table columns, by a mapping or by the columns' names and contents."""
 
 from __future__ import annotations
 
@@ -51,7 +51,11 @@ _LINK = re.compile(r"!\[[^\]\n]*\]\(|<img\s", re.IGNORECASE)
 
 
 def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
-    """Raise UserError for a key that no mapping has, and where the question or the answer is no column of a row."""
+    """Check a mapping against a row.
+
+    Raises:
+        UserError: A key of the mapping is unknown, or the mapping lacks the question or the answer.
+    """
     for key in columns:
         if key not in KEYS and not key.startswith((FIELD, META)):
             known = ", ".join((*KEYS, FIELD + "NAME", META + "NAME"))
@@ -61,8 +65,22 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
 
 
 def pick_columns(columns: Mapping[str, str], row: Mapping[str, Any], where: str | Path) -> dict[str, list[Any]]:
-    """What a row of a set or file (`where`) holds for each key. `A+B+C` names several columns, `choices.text` a part of
-    one. Raises InputError where there is no such column.
+    """Pick the values of a row for each key of a mapping.
+
+    Args:
+        columns: Column by key. `A+B+C` names several columns, `choices.text` a part of one.
+        row: Values by column.
+        where: The set or file, for error messages.
+
+    Returns:
+        For each key a list of values, one for each column. `language` and `task_type` may be given as values
+        themselves.
+
+    Raises:
+        InputError: There is no such column.
+
+    >>> pick_columns({"question": "q", "options": "a+b", "language": "zh"}, {"q": "?", "a": "1", "b": "2"}, "set")
+    {'question': ['?'], 'options': ['1', '2'], 'language': ['zh']}
     """
     given: dict[str, list[Any]] = {}
     for key, text in columns.items():
@@ -80,13 +98,22 @@ def pick_columns(columns: Mapping[str, str], row: Mapping[str, Any], where: str 
 def sample_of_columns(
     given: Mapping[str, list[Any]], set_name: str, number: int, put: Callable[[Any], ImageRef]
 ) -> Sample:
-    """The sample of what a row holds; without an id it is called by the row's number.
+    """Make a sample from the picked values of a row; without an id its id is the row's number.
 
-    `answer_index` is the number of the right option, from 0, `answer_number` from 1, `answer_text` its text,
-    `answer_letter` its letter or the letters of several; an `answer` is a number from 0, a text or letters, and refused
-    where it may be two of them. Several right options make a multi_select. Where no column holds options, those at the
-    question's end are taken if the answer names one. Without options true and false are true_false, a number is one
-    blank, a list what is accepted for it (of lists, the blanks), and a text open_ended. Raises ValueError.
+    Of the answer keys `answer_index` is the number of the right option from 0, `answer_number` from 1, `answer_text`
+    its text, `answer_letter` its letter or the letters of several. `answer` may be any of these, and is refused where
+    it may mean two of them. Several right options make a multi_select. Without a column of options, those at the
+    question's end are used if the answer names one. Without options, true and false make a true_false, a number one
+    blank, a list the accepted texts of a blank (a list of lists several blanks), and a text an open_ended.
+
+    Args:
+        given: Values by key, from `pick_columns`.
+        set_name: The set's name, which begins the sample's id.
+        number: The row's number.
+        put: Stores a picture and returns its path in the set.
+
+    Raises:
+        ValueError: The row is no sample; the sentence says why.
     """
     plain = {key: parts for key, parts in given.items() if key not in ("image", "options") and not key.startswith(META)}
     how = next((key for key in ANSWERS if any(part not in (None, "") for part in given.get(key, []))), "answer")
@@ -126,17 +153,27 @@ def sample_of_columns(
 
 
 def sample_id(benchmark: str, *original: str) -> str:
-    """`we-math-2steps_17-1`: the benchmark's name and the data set's own id. Raises ValueError for one that variants'
-    ids need."""
+    """Build a sample's id from the benchmark's name and the data set's own id.
+
+    Raises:
+        ValueError: A part is empty, or contains `~`, which marks variants.
+
+    >>> sample_id("we_math", "2steps_17", "1")
+    'we-math-2steps_17-1'
+    """
     if any("~" in part or not part.strip() for part in original):
         raise ValueError(f"the id {'-'.join(original)!r} is empty or holds a '~', which marks variants: rename it")
     return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
 
 
 def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> TaskType:
-    """single_choice or multi_select, by how many letters are right.
+    """Choose single_choice or multi_select by the number of right letters.
 
-    Raises ValueError where an option that is not right says the same as one that is.
+    Raises:
+        ValueError: A wrong option has the same text as a right one.
+
+    >>> choice_type((Option("A", "4"), Option("B", "5")), ("B",))
+    'single_choice'
     """
     texts = {option.label: option.text.strip() for option in options}
     right = {texts.get(label, "") for label in answer} - {""}

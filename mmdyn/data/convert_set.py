@@ -33,7 +33,10 @@ TEXTS = (".csv", ".tsv", ".jsonl", ".json")
 
 
 class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
-    """A set's name on the hub, or a folder, and what of it; without a split its only one, test or validation."""
+    """The name of a set on the Hugging Face hub, or a folder, and which part of it to read.
+
+    split: None for the only split, or `test`, or `validation`.
+    """
 
     name: str
     config: str | None = None
@@ -42,7 +45,14 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
 
     @staticmethod
     def parse(text: str) -> HubSet:
-        """Read NAME[,config=…][,split=…][,revision=…]. Raises UserError."""
+        """Read NAME[,config=…][,split=…][,revision=…].
+
+        Raises:
+            UserError: There is no name, or an option is unknown.
+
+        >>> HubSet.parse("org/set,split=test")
+        HubSet(name='org/set', config=None, split='test', revision=None)
+        """
         name, *options = text.split(",")
         if not name.strip():
             raise UserError("hf: names no set: write hf:NAME, or hf: and a folder")
@@ -54,11 +64,18 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
     def read(
         self, columns: Mapping[str, str], images: ImageFolder, on_columns: OnColumns = lambda found: None
     ) -> Iterator[Row]:
-        """Stream the samples; a row's line is its number, from 1. Nothing that the set brings is executed.
+        """Stream the samples; a row's line is its number, from 1. No code of the set is executed.
 
-        `columns`: which column is `question`, `answer`, `options`, … (KEYS); `language` and `task_type` may be given
-        themselves (`zh`); what it does not say is found in the first 1,000 rows. Raises InputError for a set or a
-        column that is not there, UserError for another key, MissingExtra.
+        Args:
+            columns: Which column is `question`, `answer`, `options`, … (KEYS); `language` and `task_type` may be values
+                themselves (`zh`). Columns that are not mapped are found in the first 1,000 rows.
+            images: Where pictures are stored.
+            on_columns: Called with the meaning found for each column.
+
+        Raises:
+            InputError: The set or a column does not exist.
+            UserError: The mapping has an unknown key.
+            MissingExtra: `datasets` is not installed.
         """
         put = partial(put_picture, folder=Path(self.name), images=images)
         name = Path(self.name).resolve().name
@@ -125,27 +142,27 @@ def convert(
 ) -> SampleSet:
     """Write `source` as a set folder, or in another format where `out` has a format's ending; return it as a set.
 
-    A set folder that was made of the same source in the same way is opened as it is (a file is compared by its bytes,
-    not by those of pictures that it names).
+    A set folder made of the same source in the same way is opened as it is. A file is compared by its own bytes, not by
+    those of pictures that it names.
 
     Args:
         source: A benchmark's file or folder, a set folder, or a file of a format; None for a set that is named.
         out: The set folder or file to write.
-        benchmark: The name of the loader of a benchmark's own files, or a set by name: `hf:NAME_OR_FOLDER` with options
-            (HubSet), or `vlmeval:NAME`.
-        format: The format of a file whose ending does not tell it.
-        columns: For `hf:` and tables of anybody's own columns, which column is what (`HubSet.read`).
-        name: The set's name; that of the folder without one.
-        skip_bad: Whether bad rows are listed in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`) and left out.
-        limit: How many samples are read at most.
-        force: Whether a file that is there is written over.
-        keep_files: Whether pictures stay the files that they are, instead of being brought into normal form.
-        on_row: Sees every row as it is read.
-        on_columns: Sees what each column of such a table was taken for.
+        benchmark: The loader of a benchmark's own files, or a set by name: `hf:NAME_OR_FOLDER` with options (HubSet),
+            or `vlmeval:NAME`.
+        format: The format of a file whose ending does not name it.
+        columns: For `hf:` and other tables, the meaning of columns (`HubSet.read`).
+        name: The set's name; by default that of the folder.
+        skip_bad: Omit bad rows and list them in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`).
+        limit: The largest number of samples to read.
+        keep_files: Keep picture files as they are, instead of bringing them into normal form.
+        force: Overwrite an existing file.
+        on_row: Called with every row that is read.
+        on_columns: Called with the meaning found for each column of such a table.
 
     Raises:
-        InputError: Rows are bad: how many of each reason.
-        UserError: `out` cannot be written, or its format cannot carry a sample.
+        InputError: Rows are bad; the message counts them by reason.
+        UserError: `out` cannot be written, or its format cannot hold a sample.
     """
     source, benchmark, format = _find(source, benchmark, format, mapped=bool(columns))
     if source.resolve() == out.resolve():
@@ -203,7 +220,11 @@ def _find(
 
 
 def find_tsv(name: str) -> Path:
-    """NAME.tsv in $LMUData, or else in ~/LMUData, where VLMEvalKit looks for it and puts it. Raises InputError."""
+    """Find NAME.tsv in $LMUData, or else in ~/LMUData, the folder of VLMEvalKit.
+
+    Raises:
+        InputError: There is no such file.
+    """
     named = Path(os.environ.get("LMUData") or "/nowhere")  # noqa: SIM112 - its name
     folder = named if named.exists() else Path.home() / "LMUData"
     file = folder / f"{name}.tsv"
@@ -239,11 +260,19 @@ def _open(
 
 
 def join(sets: Sequence[Given], out: Path, name: str | None = None) -> SampleSet:
-    """Write the samples of several sets, one set after the other, into a new one; one joined so before is opened.
+    """Write the samples of several sets into a new set, one set after the other; the same join made before is opened.
 
-    An id or a group that several sets have gets its set's name before it (`exam/q1`); the others stay. Pictures and
-    texts of knowledge points come along. What a set dropped is listed in that set alone. Raises UserError for fewer
-    than two sets, sets of one name, sets of variants, and two texts of one knowledge point.
+    An id or a group that several sets have gets its set's name as a prefix (`exam/q1`). Pictures and texts of knowledge
+    points are copied; dropped samples are not.
+
+    Args:
+        sets: Two or more sets.
+        out: The new set's folder.
+        name: Its name; by default that of the folder.
+
+    Raises:
+        UserError: There are fewer than two sets, two sets of one name, a set of variants, or two texts of one knowledge
+            point.
     """
     opened = [load(given) for given in sets]
     if len(opened) < 2:

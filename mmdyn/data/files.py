@@ -1,4 +1,4 @@
-"""Text files: their lines, bounded and numbered, and the JSON in them; new files that are there whole or not at all."""
+"""Text files: bounded, numbered lines and the JSON in them; and new files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ _SIGNATURES = {
 
 
 def check_text_file(path: Path) -> None:
-    """Raise InputError unless a file is there and begins like UTF-8 text."""
+    """Check that a file exists and begins like UTF-8 text.
+
+    Raises:
+        InputError: It does not; the message says what it is instead.
+    """
     if not path.exists():
         raise no_such_path(path)
     if not path.is_file():
@@ -57,12 +61,20 @@ def check_text_file(path: Path) -> None:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Every line that is not blank with its number from 1. Raises InputError as `all_lines` does."""
+    """Stream every line that is not blank with its number from 1.
+
+    Raises:
+        InputError: The file cannot be read, or a line has more than MAX_LINE bytes.
+    """
     return ((number, line) for number, line in enumerate(all_lines(path), 1) if line.strip())
 
 
 def all_lines(path: Path) -> Iterator[bytes]:
-    """Every line, its end kept. Raises InputError where one has more than MAX_LINE bytes or cannot be read."""
+    """Stream every line with its line end.
+
+    Raises:
+        InputError: The file cannot be read, or a line has more than MAX_LINE bytes.
+    """
     number = 0
     try:
         with path.open("rb") as file:
@@ -78,7 +90,11 @@ def all_lines(path: Path) -> Iterator[bytes]:
 
 
 def numbered_records(file: Path, kind: type[S]) -> Iterator[tuple[int, S]]:
-    """The records of a JSONL file with their lines' numbers; none where there is no file. Raises InputError."""
+    """Stream the records of a JSONL file with their line numbers; nothing where there is no file.
+
+    Raises:
+        InputError: A line is no such record.
+    """
     for number, line in numbered_lines(file) if file.is_file() else ():
         try:
             yield number, from_json(line, kind)
@@ -87,12 +103,20 @@ def numbered_records(file: Path, kind: type[S]) -> Iterator[tuple[int, S]]:
 
 
 def read_records(file: Path, kind: type[S]) -> Iterator[S]:
-    """The records of a JSONL file; none where there is no file. Raises InputError."""
+    """Stream the records of a JSONL file; nothing where there is no file.
+
+    Raises:
+        InputError: A line is no such record.
+    """
     return (record for _, record in numbered_records(file, kind))
 
 
 def read_json_file(file: Path, kind: type[S]) -> S:
-    """What a file says that is one JSON object. Raises InputError."""
+    """Read a file that holds one JSON object.
+
+    Raises:
+        InputError: The file cannot be read, or is no such object.
+    """
     try:
         if file.stat().st_size > MAX_LINE:
             raise InputError(file, None, f"has more than {MAX_LINE:,} bytes, which no such file has: restore it")
@@ -104,7 +128,14 @@ def read_json_file(file: Path, kind: type[S]) -> S:
 
 
 def decode_line(line: bytes) -> str:
-    """A line as text. Raises ValueError where it is not UTF-8 or holds a NUL."""
+    """Decode a line as UTF-8.
+
+    Raises:
+        ValueError: It is not UTF-8, or contains a NUL character.
+
+    >>> decode_line("问".encode())
+    '问'
+    """
     if b"\0" in line:
         raise ValueError("holds a NUL character: remove it")
     try:
@@ -115,7 +146,11 @@ def decode_line(line: bytes) -> str:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes its place, and that of an older one, when all is written. Raises UserError."""
+    """Open a file for writing that replaces an older one only after all is written.
+
+    Raises:
+        UserError: The file cannot be written.
+    """
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +165,12 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 
 
 class LabelledFile:
-    """The lines of a file; `digest` is the SHA-256 of those that were read, in the end of the whole file."""
+    r"""The lines of a file; `digest` is the SHA-256 of the lines read so far, after the last one of the whole file.
+
+    >>> lines = LabelledFile([b"a\n", b"b\n"])
+    >>> list(lines), lines.digest[:8]
+    ([b'a\n', b'b\n'], '911169dd')
+    """
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines, self._hash = lines, hashlib.sha256()
@@ -147,8 +187,18 @@ class LabelledFile:
 
 
 def read_json_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, JsonRow]]:
-    """The objects of JSON lines, with their line numbers from 1; a byte order mark may come first. Raises
-    InputError."""
+    r"""Stream the objects of JSON lines with their line numbers from 1; a byte order mark may come first.
+
+    Args:
+        lines: The lines.
+        where: The file's name, for error messages.
+
+    Raises:
+        InputError: A line is no JSON object.
+
+    >>> list(read_json_rows([b'{"id": 1}\n', b'\n', b'{"id": 2}\n'], "file"))
+    [(1, {'id': 1}), (3, {'id': 2})]
+    """
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(BOM_UTF8) if number == 1 else line
         if not line.strip():

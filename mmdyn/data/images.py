@@ -1,5 +1,4 @@
-"""Pictures as files: checked and brought into normal form once on the way in, named by the SHA-256 of their bytes,
-handed on unchanged."""
+"""Pictures as files: checked and brought into normal form once on import, named by the SHA-256 of their bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +34,11 @@ IMAGE_MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" fo
 
 
 class ImageInfo(Struct, frozen=True):
-    """What a picture's bytes are, whatever its name says. `suffix` is one of SUFFIXES' values; sizes are in pixels."""
+    """The properties of a picture's bytes, whatever its name says.
+
+    suffix: one of the values of IMAGE_SUFFIXES.
+    width, height: in pixels.
+    """
 
     suffix: str
     width: int
@@ -43,8 +46,11 @@ class ImageInfo(Struct, frozen=True):
 
 
 class PictureForm(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether all pictures of a set are known to be in normal form (normal_form.py), and how many were changed for it
-    as they came in."""
+    """The form of a set's pictures.
+
+    normal: whether all are known to be in normal form (normal_form.py).
+    changed: how many were changed for that on import.
+    """
 
     normal: bool = False
     changed: int = 0
@@ -53,7 +59,8 @@ class PictureForm(Struct, frozen=True, forbid_unknown_fields=True):
 def open_image(data: bytes) -> Image:
     """Open a picture's bytes without decoding the pixels.
 
-    Raises ValueError where the bytes are no picture of a known format, or one of more than MAX_PIXELS pixels.
+    Raises:
+        ValueError: The bytes are no picture of a known format, or more than MAX_BYTES bytes or MAX_PIXELS pixels.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -78,7 +85,11 @@ def open_image(data: bytes) -> Image:
 
 
 def inspect(data: bytes) -> ImageInfo:
-    """What the bytes are. Decodes them, so that a truncated or broken picture is found here. Raises ValueError."""
+    """Find the format and size of a picture's bytes, and decode them to detect broken pictures.
+
+    Raises:
+        ValueError: The picture cannot be opened or decoded.
+    """
     image = open_image(data)
     info = ImageInfo(IMAGE_SUFFIXES[image.format or ""], image.width, image.height)
     _decode(image)
@@ -96,7 +107,11 @@ def _decode(image: Image) -> None:
 
 
 def from_base64(text: str) -> bytes:
-    """The bytes of base64 text, a data: URL's too. Raises ValueError."""
+    """Decode base64 text, also of a data: URL.
+
+    Raises:
+        ValueError: It is no base64, or too long.
+    """
     encoded = text.strip()
     if encoded.startswith("data:"):
         encoded = encoded.partition(",")[2]
@@ -109,7 +124,7 @@ def from_base64(text: str) -> bytes:
 
 
 def is_picture(value: Any) -> bool:
-    """Whether a value of a table is a picture: bytes, base64 or a data: URL of one, or what `datasets` has for it."""
+    """Say whether a table's value is a picture: bytes, base64, a data: URL, or the dict that `datasets` has for one."""
     if isinstance(value, bytes):
         with suppress(ValueError):
             return bool(open_image(value))
@@ -119,15 +134,16 @@ def is_picture(value: Any) -> bool:
 
 
 def is_picture_name(value: Any) -> bool:
-    """Whether a value of a table is the name of a picture's file, be it there or not."""
+    """Say whether a table's value is the name of a picture file, whether the file exists or not."""
     return isinstance(value, str) and bool(_NAMED.fullmatch(value.strip()))
 
 
 def read_inside(folder: Path, name: str) -> bytes:
-    """The bytes of a picture that is named relative to `folder`, or absolutely in it.
+    """Read the bytes of a picture file inside `folder`, named relative to it or absolutely.
 
-    Raises ValueError where the name leads out of the folder (.., another absolute path, a link), or the file is missing
-    or huge.
+    Raises:
+        ValueError: The name leads out of the folder (.., another absolute path, a link, a URL), or the file is missing
+            or too large.
     """
     name = name.removeprefix(f"{os.path.realpath(folder)}/")
     if "://" in name:
@@ -155,13 +171,24 @@ class ImageFolder:
         self._keep_files, self._changed = keep_files, dict[str, ImageRef]()
 
     def put(self, data: bytes) -> ImageRef:
-        """Keep a picture, once, and return its path in the set: its bytes as they are where they are in normal form, or
-        files are kept, and else a PNG of what a reader sees. Raises ValueError for a bad picture."""
+        """Store a picture, once, and return its path in the set.
+
+        Its bytes are stored unchanged where they are in normal form or files are kept, and else as a PNG in normal
+        form.
+
+        Raises:
+            ValueError: It is no usable picture.
+        """
         return self._changed.get(sha256(data)) or self._take(data, change=not self._keep_files)
 
     def bring(self, source: ImageFolder, ref: ImageRef, *, normal: bool = False) -> ImageRef:
-        """Copy a picture of another folder as it is, or in `normal` form as `put` does; one not named by its bytes'
-        SHA-256 is checked and renamed. Raises ValueError."""
+        """Copy a picture of another folder, unchanged or in `normal` form as `put` does; return its path in the set.
+
+        A file that is not named by its bytes' SHA-256 is checked and renamed.
+
+        Raises:
+            ValueError: It is no usable picture.
+        """
         data = source.read(ref)
         suffix = ref.rpartition(".")[2]
         if source.form.normal and suffix in IMAGE_MEDIA_TYPES and _ref(sha256(data), suffix) == ref:
@@ -193,7 +220,7 @@ class ImageFolder:
         return self._changed[sha256(data)]
 
     def put_checked(self, data: bytes, suffix: str) -> ImageRef:
-        """The same for bytes that were just encoded here and need no check."""
+        """Store the bytes of a picture that needs no check, because it was just encoded or checked."""
         name = sha256(data)
         ref = _ref(name, suffix)
         path = self.folder / ref
@@ -205,11 +232,15 @@ class ImageFolder:
         return ref
 
     def path(self, ref: ImageRef) -> Path:
-        """Where a picture lies on the disk."""
+        """The file of a picture."""
         return self.folder / ref
 
     def read(self, ref: ImageRef) -> bytes:
-        """A picture's bytes. Raises ValueError as `read_inside` does."""
+        """Read a picture's bytes.
+
+        Raises:
+            ValueError: As in `read_inside`.
+        """
         return read_inside(self.folder, ref)
 
 

@@ -1,4 +1,4 @@
-"""A path of any format, or samples in memory -> an opened set; and every problem of one, with its place."""
+"""Open a path of any format, or samples in memory, as a set; and list every problem of one, with file and line."""
 
 from __future__ import annotations
 
@@ -49,24 +49,36 @@ class Format(Protocol):
     """File endings that mean this format, such as (".tsv",)."""
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the rows of a file; pictures are put into `images`. A bad row is a Row with a problem, not an
-        exception.
+        """Stream the rows of a file and put their pictures into `images`.
 
-        Raises InputError where the file as a whole cannot be read (a missing column, not this format).
+        A bad row is a Row with a problem, not an error.
+
+        Raises:
+            InputError: The file as a whole cannot be read (a missing column, another format).
         """
 
     def write(self, source: SampleSet, path: Path) -> None:
-        """Stream a set into a file. Raises UserError where the format cannot carry a sample."""
+        """Stream a set into a file.
+
+        Raises:
+            UserError: The format cannot hold a sample.
+        """
 
 
 def load(path: Given, into: Path | None = None, *, skip_bad: bool = False) -> SampleSet:
-    """Open a set folder, or import a file of any format, or samples, into `into` (a temporary folder without it) and
-    open that.
+    """Open a set folder, or import a file of any format or samples in memory and open the result.
 
-    Pictures of samples are named relative to the working directory. An earlier import in `into` is replaced: the file
-    may name pictures that have changed though it has not. A set that is gone when the process ends is copied into it.
-    With `skip_bad` bad rows are listed in its rejected.jsonl and left out. Raises InputError for bad rows otherwise,
-    UserError where `into` holds anything else.
+    An earlier import in `into` is replaced, because pictures that the file names may have changed. A set in a temporary
+    folder is copied into `into`.
+
+    Args:
+        path: A set, its folder, a file, or samples. Pictures of samples are named relative to the working directory.
+        into: The folder to import into; by default a temporary one.
+        skip_bad: Omit bad rows and list them in the set's rejected.jsonl.
+
+    Raises:
+        InputError: Rows are bad.
+        UserError: `into` holds anything else.
     """
     if isinstance(path, SampleSet):
         return path if into is None or is_kept(path) else _copy(path, into)
@@ -83,19 +95,23 @@ def load(path: Given, into: Path | None = None, *, skip_bad: bool = False) -> Sa
 
 
 def is_set(path: Path) -> bool:
-    """Whether a path is a finished set folder."""
+    """Say whether a path is a finished set folder."""
     return (path / SAMPLES_FILE).is_file()
 
 
 def is_kept(given: Given) -> bool:
-    """Whether it is a set folder that other processes find, and later ones."""
+    """Say whether this is a set folder that later processes can find: on disk, and not temporary."""
     if isinstance(given, SampleSet):
         return not is_scratch(given.folder)
     return isinstance(given, str | Path) and is_set(Path(given))
 
 
 def is_samples(given: object) -> bool:
-    """Whether it is samples in memory."""
+    """Say whether this is a sequence of samples in memory.
+
+    >>> is_samples([{"id": "q1"}]), is_samples("folder"), is_samples([])
+    (True, False, False)
+    """
     return isinstance(given, Sequence) and len(given) > 0 and isinstance(given[0], Sample | Mapping)
 
 
@@ -129,7 +145,11 @@ def _read(lines: Iterable[str], images: ImageFolder) -> Iterator[Row]:
 
 
 def find_format(path: Path) -> Format:
-    """The format of a file by its ending, or of a folder by the files in it. Raises InputError."""
+    """Find the format of a file by its ending, or of a folder by the files in it.
+
+    Raises:
+        InputError: There is none.
+    """
     endings = suffixes()
     if path.is_dir():
         check_finished(path)
@@ -147,7 +167,11 @@ def find_format(path: Path) -> Format:
 
 
 def format_of(path: Path) -> Format:
-    """The format that a name's ending means, whether the file is there or not. Raises InputError."""
+    """Find the format that a name's ending means, whether the file exists or not.
+
+    Raises:
+        InputError: There is none.
+    """
     endings = suffixes()
     ending = path.suffix.lower()
     if ending not in endings:
@@ -162,7 +186,11 @@ def format_of(path: Path) -> Format:
 
 
 def suffixes() -> dict[str, Format]:
-    """Every file ending with its format, other packages' too. Raises PluginError where two formats claim one ending."""
+    """List every file ending with its format, including formats of other packages.
+
+    Raises:
+        PluginError: Two formats claim one ending.
+    """
     found: dict[str, Format] = {}
     for name in plugins.names("formats"):
         format: Format = plugins.load("formats", name)()
@@ -174,7 +202,7 @@ def suffixes() -> dict[str, Format]:
 
 
 class RowTally:
-    """What a set holds, counted row by row."""
+    """Counts of a set's contents, row by row."""
 
     def __init__(self) -> None:
         self.samples = self.problems = self.with_images = self.images = 0
@@ -192,7 +220,7 @@ class RowTally:
         self.with_images += bool(row.sample.all_images)
 
     def summary(self) -> dict[str, Json]:
-        """The counts, as a program reads them."""
+        """The counts as JSON."""
         return {
             "samples": self.samples,
             "problems": self.problems,
@@ -204,10 +232,10 @@ class RowTally:
 
 
 def validate(path: Path) -> Iterator[Row]:
-    """Every row of a set folder or a file: a good sample once, a bad one once for each of its problems.
+    """Stream every row of a set folder or a file: a good sample once, a bad one once for each of its problems.
 
-    What is wrong with a file as a whole comes as a row too, so nothing is raised for bad content. A set's pictures are
-    decoded, and its counts and digest are counted again.
+    Problems of the file as a whole are rows, too, so bad content raises nothing. A set's pictures are decoded, and its
+    counts and digest are checked.
     """
     try:
         if is_set(path):

@@ -1,4 +1,4 @@
-"""Rows -> a set folder that knows what it was made of, and the funnel of what each step left out."""
+"""Write rows as a set folder that records its source, and count what each step of building left out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ NO_SAMPLE = "rows that are no samples"
 
 
 class Stage(Struct, frozen=True):
-    """A step. `left`: how many left, by status and reason, of which quotations and numbers are left out."""
+    """A step of building a set.
+
+    came_in, went_on: the numbers of samples before and after it.
+    left: how many left, by status and reason; quotations and numbers in reasons are replaced by `…`.
+    """
 
     step: str
     came_in: int
@@ -51,7 +55,7 @@ class Stage(Struct, frozen=True):
 
 
 def stage_counts(made: SampleSet) -> tuple[StageCount, ...]:
-    """The steps by which a set was made, the last one too."""
+    """List the counts of the steps that built a set, including the last one."""
     manifest, before = made.manifest, made.manifest.stages or ()
     rejected = manifest.counts.get("rejected", 0)
     dropped = sum(1 for _ in made.dropped()) - sum(stage.dropped for stage in before)
@@ -62,7 +66,11 @@ def stage_counts(made: SampleSet) -> tuple[StageCount, ...]:
 
 
 def stages(made: SampleSet) -> list[Stage]:
-    """How many samples each step of a set took in and kept, from the first step on. Raises InputError."""
+    """List the steps that built a set, from the first one, with the samples that each took in, kept and left out.
+
+    Raises:
+        InputError: A file of the set cannot be read.
+    """
     dropped, found = made.dropped(), []
     for stage in stage_counts(made):
         left = {"rejected": Counter({NO_SAMPLE: stage.rejected})} if stage.rejected else {}
@@ -74,7 +82,7 @@ def stages(made: SampleSet) -> list[Stage]:
 
 
 def describe_stages(made: SampleSet) -> Iterator[str]:
-    """The same in lines for people, with the commonest reasons."""
+    """Describe the steps that built a set in lines of text, with the most frequent reasons."""
     yield f"{len(made)} samples: {made.folder}"
     for stage in stages(made):
         yield f"    {stage.step}: {stage.came_in} came in, {stage.went_on} went on"
@@ -93,13 +101,22 @@ _FILES = {
 
 
 def made(command: str, source: Path, **settings: Json) -> dict[str, Json]:
-    """What set.json says of how a set was made: the command, its settings, the version, and the source by name and
-    digest."""
+    """Build the entry of set.json about how a set was made.
+
+    Args:
+        command: The command.
+        source: The file or folder that was read; the entry has its `fingerprint`.
+        settings: The command's settings.
+    """
     return {"command": command, **settings, "source": fingerprint(source), "version": version("mmdyn")}
 
 
 def fingerprint(source: Path) -> dict[str, Json]:
-    """A file by its bytes' SHA-256; a folder by its files' paths, sizes and times. Raises InputError."""
+    """Identify a file by its bytes' SHA-256, or a folder by its files' paths, sizes and times.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
     if source.is_file():
         try:
             with source.open("rb") as file:
@@ -121,12 +138,14 @@ def fingerprint(source: Path) -> dict[str, Json]:
 
 @contextmanager
 def place(out: Path, made: dict[str, Json], *, replace: bool = False) -> Iterator[SampleSet | None]:
-    """Hold a folder for a set to be written: gives the set that is there, made in the same way, or None for a clear
-    place.
+    """Lock a folder for a set to be written; yields the set that it holds if that was made in the same way, else None.
 
-    What an earlier, interrupted run left is removed, and so is a set with rejected rows, which may be mended by now;
-    with `replace`, so is any set that the same command made. Raises UserError where the folder holds anything else,
-    Busy where another process writes there.
+    The remains of an interrupted run are removed, and so is a set with rejected rows, because the source may be
+    corrected by now; with `replace`, so is any set of the same command.
+
+    Raises:
+        UserError: The folder holds anything else, or cannot be written.
+        Busy: Another process writes there.
     """
     new = not out.exists()
     try:
@@ -151,7 +170,7 @@ def place(out: Path, made: dict[str, Json], *, replace: bool = False) -> Iterato
 
 
 def clear(out: Path) -> None:
-    """Remove a set, finished or not, and leave other files alone."""
+    """Remove a set's files, finished or not; other files stay."""
     for name in sorted(_FILES, reverse=True):
         (out / name).unlink(missing_ok=True)
     shutil.rmtree(out / "images", ignore_errors=True)
@@ -183,8 +202,7 @@ def _same(found: SampleSet, made: dict[str, Json]) -> bool:
 
 
 class Incoming(Struct):
-    """What a set is to be made of: its rows, the folder that their pictures are put into, and what a set brings
-    besides."""
+    """The contents of a set to write: its rows, the folder of their pictures, and what a source set passes on."""
 
     rows: Iterable[Row]
     images: ImageFolder
@@ -203,9 +221,15 @@ def write_without(
     without: Mapping[str, Dropped],
     become: Callable[[Iterable[Row], ImageFolder], Iterable[Row]] = lambda rows, images: rows,
 ) -> SampleSet:
-    """A set without some samples, by their ids, which are listed as dropped; one that was made so before is opened.
+    """Write a set without some samples, which are listed as dropped; the same set made before is opened.
 
-    `become`: what is made of the rows that stay; it puts pictures of its own into the folder.
+    Args:
+        source: The set.
+        out: The new set's folder.
+        name: Its name; None for that of the folder.
+        how: How it is made (`made`).
+        without: The dropped samples by id.
+        become: Changes the rows that stay; it puts pictures of its own into the given folder.
     """
     with place(out, how) as done:
         if done is not None:
@@ -218,10 +242,19 @@ def write_without(
 def write_rows(
     rows: Iterable[Row], images: ImageFolder, name: str | None, how: dict[str, Json], *, skip_bad: bool = False
 ) -> SampleSet:
-    """The set of some rows in the folder of their pictures, by that folder's name where it has no other; what was made
-    so before is opened as it is.
+    """Write rows as a set in the folder of their pictures; the same set made before is opened.
 
-    Raises InputError for a bad row, and what `place` raises.
+    Args:
+        rows: The rows.
+        images: The folder of their pictures.
+        name: The set's name; None for that of the folder.
+        how: How it is made (`made`).
+        skip_bad: Omit bad rows and list them in rejected.jsonl.
+
+    Raises:
+        InputError: Rows are bad; the message counts them by reason.
+        UserError: The folder holds anything else, or there is no sample.
+        Busy: Another process writes there.
     """
     with place(images.folder, how) as done:
         if done is not None:
@@ -237,8 +270,15 @@ def from_set(
     *,
     normal: bool = False,
 ) -> Incoming:
-    """Another set, or what of it belongs to some parents; its pictures are copied into `images`, as they are or in
-    `normal` form. Samples `without`, by their ids, are dropped as it says."""
+    """Read another set, or its part that belongs to some parents, with its pictures copied into `images`.
+
+    Args:
+        source: The set.
+        images: The folder for its pictures.
+        parents: The ids of the parents; None for all.
+        without: Samples to drop, by id.
+        normal: Bring pictures into normal form.
+    """
     without = without or {}
     manifest, rows = read_set_manifest(source.folder), _rows(source, images, parents, without, normal=normal)
     parent = manifest.parent if manifest else None
@@ -257,12 +297,20 @@ def write_set(
     limit: int | None = None,
     on_row: Callable[[Row], object] = lambda row: None,
 ) -> SampleSet:
-    """Write a set into the folder of its pictures, a place that is held. `on_row` sees every row, bad ones with their
-    problem.
+    """Write a set into the folder of its pictures, which the caller has locked by `place`.
 
-    With `skip_bad` bad rows are listed in rejected.jsonl. Without it all rows are read all the same, and one error
-    counts the bad ones by reason: InputError for one, UserError for several. Raises UserError for no sample at all,
-    not even one that was dropped.
+    Args:
+        incoming: The contents.
+        name: The set's name.
+        made: How it is made.
+        skip_bad: List bad rows in rejected.jsonl. Without it all rows are read, and one error counts the bad ones by
+            reason.
+        limit: The largest number of samples.
+        on_row: Called with every row, bad ones with their problem.
+
+    Raises:
+        InputError: Rows are bad.
+        UserError: There is no sample at all, not even a dropped one.
     """
     samples, bad, out = 0, list[Row](), incoming.images.folder
     try:
@@ -304,7 +352,12 @@ def write_set(
 
 
 def bad_kinds(bad: Iterable[Row]) -> list[list[Row]]:
-    """Bad rows by the file and the kind of their problem, whatever it quotes and counts; most first."""
+    """Group bad rows by file and kind of problem, regardless of quotations and numbers; the largest group first.
+
+    >>> rows = [Row("f", 1, problem="option 'A' is empty"), Row("f", 2, problem="option 'B' is empty")]
+    >>> [[row.line for row in kind] for kind in bad_kinds(rows)]
+    [[1, 2]]
+    """
     kinds: dict[tuple[str, str], list[Row]] = {}
     for row in bad:
         kinds.setdefault((row.file, _reason(row)), []).append(row)

@@ -1,5 +1,4 @@
-"""The normal form of a set's pictures: upright, opaque, of 8 bits, PNG or JPEG, so that all who read them see the
-same."""
+"""The normal form of a set's pictures, in which all readers see the same: upright, opaque, 8 bits, PNG or JPEG."""
 
 from __future__ import annotations
 
@@ -25,8 +24,12 @@ _BIT_DEPTH = len(_SIGNATURE) + 16
 
 
 def is_normal(image: Image.Image, data: bytes) -> bool:
-    """Whether an opened picture of these bytes is upright, opaque, PNG or JPEG, of 8 bits at most, grey, RGB or of a
-    palette."""
+    """Say whether a picture is upright, opaque, PNG or JPEG, of 8 bits at most, and grey, RGB or of a palette.
+
+    Args:
+        image: The opened picture.
+        data: Its bytes.
+    """
     if image.format not in ("PNG", "JPEG") or image.mode not in ("1", "L", "LA", "P", "RGB", "RGBA"):
         return False
     deep = image.format == "PNG" and data[_BIT_DEPTH] > 8
@@ -34,11 +37,14 @@ def is_normal(image: Image.Image, data: bytes) -> bool:
 
 
 def page_of(image: Image.Image) -> Image.Image:
-    """An opened picture as a reader sees it on a page, L or RGB.
+    """Convert an opened picture to what a reader sees on a page, in mode L or RGB.
 
-    16-bit values are scaled to 8 bits; EXIF orientation is applied; of an animation the first frame counts;
-    transparency is laid on white, or on black where what can be seen is nearly white and would vanish. Colour profiles
-    are not applied. Raises ValueError for a broken picture and for one of 32 bits a channel.
+    16-bit values are scaled to 8 bits; EXIF orientation is applied; of an animation the first frame is used.
+    Transparency is laid on white, or on black where the visible parts are nearly white and would vanish. Colour
+    profiles are not applied.
+
+    Raises:
+        ValueError: The picture is broken, or has 32 bits a channel.
     """
     file_format = image.format
     try:
@@ -114,11 +120,14 @@ def _page_colour(seen: Image.Image, alpha: Image.Image) -> str:
 
 
 def encode_png(pixels: NDArray[np.uint8]) -> bytes:
-    """A PNG of uint8 pixels of shape (height, width) or (height, width, 3), without any metadata.
+    r"""Encode uint8 pixels, shape (height, width) or (height, width, 3), as a PNG without metadata.
 
     One filter for the whole picture and the standard library's zlib are two to four times as fast as Pillow's encoder,
-    which tries five filters on every row. On line art, which is most of what exams show, no filter at all compresses
-    best, and specks of noise spoil every filter; only on photographs does one help.
+    which tries five filters on every row. Line art, most pictures of exams, compresses best without a filter, and
+    specks of noise spoil every filter; a filter helps only on photographs.
+
+    >>> encode_png(np.zeros((2, 3), np.uint8))[:8]
+    b'\x89PNG\r\n\x1a\n'
     """
     height, width = pixels.shape[:2]
     rows = pixels.reshape(height, -1)

@@ -1,4 +1,4 @@
-"""The rows of a file as they stand in it: JSON Lines, one JSON text, CSV, TSV, a spreadsheet, or Parquet."""
+"""Read the rows of a file unchanged: JSON Lines, one JSON text, CSV, TSV, a spreadsheet, or Parquet."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ LONGEST_CELL = 32_767
 
 
 class RawRow(Struct, frozen=True):
-    """A row with its values by key, or the problem with it.
+    """A row with its values by key, or with a problem.
 
-    `line` counts from 1: the line of JSON Lines, else the row. `section`: the key of a JSON object that the row, or the
-    list that holds it, lies under. `place`: its place in that list, from 0.
+    line: from 1; the line of JSON Lines, else the row.
+    section: in a JSON object, the key of the row or of the list that holds it.
+    place: the row's index in that list, from 0.
     """
 
     file: Path
@@ -40,12 +41,19 @@ class RawRow(Struct, frozen=True):
 
 
 def read_raw_rows(file: Path) -> Iterator[RawRow]:
-    """Stream the rows of a file, by its ending: `.parquet`; `.xlsx`; `.csv`, with commas, semicolons or tabs, and
-    `.tsv`; `.json`, a list of objects, or an object that holds objects or lists of them (`{"example": […]}`,
-    `{subject: […]}`, `{id: {…}}`); any other is JSON Lines.
+    """Stream the rows of a file by its ending.
 
-    Pictures of a Parquet file are `{"bytes": …, "path": …}`; cells of a CSV, TSV or spreadsheet are texts. Raises
-    InputError where the file cannot be read, and for a JSON text without rows; MissingExtra.
+    `.parquet`; `.xlsx`; `.csv`, with commas, semicolons or tabs, and `.tsv`; `.json`: a list of objects, or an object
+    that holds objects or lists of them (`{"example": […]}`, `{subject: […]}`, `{id: {…}}`). Any other file is JSON
+    Lines.
+
+    Returns:
+        The rows. Pictures of a Parquet file are `{"bytes": …, "path": …}`; cells of a CSV, TSV or spreadsheet are
+        texts.
+
+    Raises:
+        InputError: The file cannot be read, or a JSON text has no rows.
+        MissingExtra: A spreadsheet needs `openpyxl`, a Parquet file `pyarrow`.
     """
     ending = file.suffix.lower()
     if ending == ".parquet":

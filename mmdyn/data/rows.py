@@ -1,4 +1,4 @@
-"""What every reader yields: rows, good and bad."""
+"""The rows that every reader yields, good and bad."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ MAX_TEXT = 1_000_000
 
 
 class KnowledgePoint(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A knowledge point with its text; `route` names the levels above it, from the widest down."""
+    """A knowledge point with its text.
+
+    route: the levels above it, from the widest down.
+    """
 
     point: str
     text: str = ""
@@ -28,8 +31,10 @@ class KnowledgePoint(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Row(Struct, frozen=True):
-    """One row of a file: a sample, or the problem with it as a sentence that says how to mend it. `line` counts from
-    1."""
+    """One row of a file: a sample, or a problem, in a sentence that says how to correct it.
+
+    line: from 1.
+    """
 
     file: str
     line: int | None
@@ -38,7 +43,11 @@ class Row(Struct, frozen=True):
 
     @staticmethod
     def build(file: str | Path, line: int | None, make: Callable[P, Sample], *args: P.args, **more: P.kwargs) -> Row:
-        """The row with the sample that `make` makes, or with the problem that its ValueError tells."""
+        """Make a row from the sample that `make` returns, or from the message of its ValueError.
+
+        >>> Row.build("file", 3, lambda text: Sample(text, "?", "open_ended", "x"), " ").problem
+        'id is empty: give every sample an id of its own'
+        """
         try:
             return Row(str(file), line, make(*args, **more))
         except ValueError as error:
@@ -46,9 +55,11 @@ class Row(Struct, frozen=True):
 
 
 def check_sample(sample: Sample) -> Sample:
-    """The sample itself; what fits the type and is no usable question is refused.
+    """Return the sample, if it is usable as a question.
 
-    Raises ValueError where it has neither words nor a picture, for texts without end, and for NaN.
+    Raises:
+        ValueError: It has neither words nor a picture, a text of more than MAX_TEXT characters, or a field that is NaN
+            or infinite.
     """
     if not (sample.question.strip() or sample.images):
         raise ValueError("the question is empty: give it words or a picture")
@@ -76,7 +87,12 @@ def _texts(sample: Sample) -> list[str]:
 
 
 def replace_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
-    """The sample with its pictures' paths replaced."""
+    """Replace the paths of a sample's pictures.
+
+    Args:
+        sample: The sample.
+        refs: The new path of each picture.
+    """
     if not sample.all_images:
         return sample
     options = tuple(replace(option, image=refs[option.image]) if option.image else option for option in sample.options)
@@ -84,6 +100,12 @@ def replace_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
 
 
 def bring_images(sample: Sample, source: ImageFolder, images: ImageFolder, *, normal: bool = False) -> Sample:
-    """The sample with its pictures copied from one folder into another, as they are or in `normal` form. Raises
-    ValueError."""
+    """Copy a sample's pictures from one folder into another, unchanged or in `normal` form.
+
+    Returns:
+        The sample with their new paths.
+
+    Raises:
+        ValueError: A picture cannot be read.
+    """
     return replace_images(sample, {ref: images.bring(source, ref, normal=normal) for ref in sample.all_images})

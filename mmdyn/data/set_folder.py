@@ -32,7 +32,7 @@ _made = set[Path]()
 
 
 def scratch(name: str) -> Path:
-    """A new folder of a name, which is removed when the process ends."""
+    """Make a temporary folder, which is removed when the process ends, and return a path of this name in it."""
     folder = Path(tempfile.mkdtemp(prefix="mmdyn-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _made.add(folder)
@@ -40,7 +40,7 @@ def scratch(name: str) -> Path:
 
 
 def is_scratch(folder: Path) -> bool:
-    """Whether a folder is such a one, so that whoever is to find it later has to copy it."""
+    """Say whether a folder is temporary, so that later processes need a copy of it."""
     return folder.parent in _made
 
 
@@ -51,8 +51,10 @@ MEASURED: dict[str, type] = {"verdict": str, "tokens_changed": float, "ssim": fl
 
 
 def set_frame(samples: Iterable[Sample]) -> Frame:
-    """A row a sample: its texts, what has parts as JSON text, of a variant where it comes from and how far it is from
-    there, and its fields."""
+    """Build a table with a row for each sample: its texts, fields and points, the structured parts as JSON text.
+
+    Variants also have their origin and their distance from it.
+    """
     fields = field_columns(sample.fields for sample in samples)
     columns: dict[str, type] = dict.fromkeys((*TEXTS, *AS_JSON), str) | {"points": float} | VARIANT | MEASURED | fields
     return Frame(columns, _rows(samples, fields))
@@ -93,8 +95,7 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StageCount(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many samples came into a step, how many it made, and how many lines of dropped.jsonl and of rejected.jsonl
-    are its own."""
+    """Counts of a step of building: samples before and after it, its own lines in dropped.jsonl and rejected.jsonl."""
 
     step: str
     came_in: int
@@ -104,11 +105,15 @@ class StageCount(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
-    """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
-    seed, hashes); `forms`: by chain, how many of a dynamic set's variants have which task type, where it is not their
-    parents'; `strength`: of its variants, by chain, with the chain's role; `stages`: the steps by which the set was
-    made that it was made of (make_set.py), in the order of which dropped.jsonl lists what left; `pictures`: what is
-    known of their form."""
+    """The contents of set.json.
+
+    counts: samples by outcome. digest: of samples and images alone.
+    made: how the set was made (command, settings, seed, hashes).
+    forms: by chain, the number of a dynamic set's variants by task type, where it differs from their parents'.
+    strength: by chain, the strength of its variants and the chain's role.
+    stages: the earlier steps of building the set (make_set.py), in the order of their lines in dropped.jsonl.
+    pictures: the form of its pictures.
+    """
 
     name: str
     counts: dict[str, int]
@@ -124,12 +129,12 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def roles(self) -> dict[str, Role]:
-        """What each chain is in the set for."""
+        """The role of each chain."""
         return {chain: far.role for chain, far in (self.strength or {}).items()}
 
 
 class Dropped(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A variant that was not kept, with the reason; `sample` is the variant itself where there is one."""
+    """A variant that is not in the set, with the reason; `sample` is the variant itself, if it was made."""
 
     id: str
     parent: str
@@ -153,8 +158,11 @@ class Rejected(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Replies(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model, by its label, replied while something was made of the sample of a digest: digests of what it was
-    asked, and the texts."""
+    """A model's replies from which something was made.
+
+    of: the digest of the sample that was worked on. by: the model's label.
+    replies: pairs of the request's digest and the reply's text.
+    """
 
     of: str
     by: str
@@ -162,13 +170,19 @@ class Replies(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SetDigest:
-    """A digest of samples that does not depend on their order: the sum of the lines' SHA-256, modulo 2^256."""
+    """A digest of samples that does not depend on their order: the sum of the lines' SHA-256, modulo 2^256.
+
+    >>> digest = SetDigest()
+    >>> digest.add(b"a line")
+    >>> len(digest.hex())
+    64
+    """
 
     def __init__(self) -> None:
         self._sum = 0
 
     def add(self, line: bytes) -> None:
-        """Count one canonical line."""
+        """Add one canonical line."""
         self._sum = (self._sum + int.from_bytes(hashlib.sha256(line).digest(), "little")) % (1 << 256)
 
     def hex(self) -> str:
@@ -181,9 +195,10 @@ class _Id(Struct):
 
 
 class SampleSet(Framed):
-    """An opened set folder. Iterating streams its samples; `set[3]`, `set["id"]` and `set[:10]` pick some.
+    """An opened set folder. Iteration streams its samples; `set[3]`, `set["id"]` and `set[:10]` select some.
 
-    Raises InputError, naming file and line, for whatever is wrong in it.
+    Raises:
+        InputError: A file is not valid; the message names file and line.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -198,7 +213,7 @@ class SampleSet(Framed):
 
     @cached_property
     def manifest(self) -> SetManifest:
-        """What set.json says; of a set that was written by hand, what it would say (the samples are counted first)."""
+        """The contents of set.json; for a set written by hand they are computed from its samples."""
         return self._manifest or _count(self.folder)
 
     @property
@@ -208,7 +223,7 @@ class SampleSet(Framed):
 
     @cached_property
     def root(self) -> str:
-        """The name of the standard set: the parent's for a dynamic set, else its own."""
+        """The name of the standard set: the parent set's for a dynamic set, else its own."""
         return self.manifest.parent.name if self.manifest.parent else self.manifest.name
 
     def __iter__(self) -> Iterator[Sample]:
@@ -231,7 +246,7 @@ class SampleSet(Framed):
         return samples_html(islice(self, SHOWN), self.images, f"{self!r}, of which the first {SHOWN}:")
 
     def frame(self) -> Frame:
-        """A row a sample."""
+        """Build a table with a row for each sample (`set_frame`)."""
         return set_frame(self)
 
     @overload
@@ -239,8 +254,12 @@ class SampleSet(Framed):
     @overload
     def __getitem__(self, key: slice | list[str] | list[int]) -> SampleSet: ...
     def __getitem__(self, key: int | str | slice | list[str] | list[int]) -> Sample | SampleSet:
-        """The sample at a place, or of an id; of a slice, or of several of these, a set in a temporary folder, which
-        whoever works on it keeps a copy of. Raises IndexError, and UserError for an unknown id."""
+        """Select the sample at an index or of an id; for a slice or a list of these, a new set in a temporary folder.
+
+        Raises:
+            IndexError: There is no such index.
+            UserError: There is no such id.
+        """
         if isinstance(key, int | str):
             return self.read(self._place(key))
         chosen = list(self._places.values())[key] if isinstance(key, slice) else list(map(self._place, key))
@@ -275,7 +294,11 @@ class SampleSet(Framed):
         return places
 
     def read(self, offset: int) -> Sample:
-        """The sample at a byte of the file. Raises InputError where there is none, as in a file that was changed."""
+        """Read the sample that begins at a byte of samples.jsonl.
+
+        Raises:
+            InputError: There is none, for instance because the file has changed.
+        """
         with (self.folder / SAMPLES_FILE).open("rb") as file:
             file.seek(offset)
             return self._decode(file.readline(), Sample)
@@ -289,7 +312,11 @@ class SampleSet(Framed):
             ) from None
 
     def map(self, make: Callable[[Sample], T]) -> Iterator[T]:
-        """What `make` makes of each sample. Raises UserError, naming the sample, where it raises ValueError."""
+        """Apply a function to each sample.
+
+        Raises:
+            UserError: The function raised ValueError; the message names the sample.
+        """
         for sample in self:
             try:
                 made = make(sample)
@@ -298,24 +325,24 @@ class SampleSet(Framed):
             yield made
 
     def rows(self) -> Iterator[Row]:
-        """Every line with its number, bad ones too."""
+        """Stream every line with its number, bad ones, too."""
         return read_samples(self.folder)
 
     def dropped(self) -> Iterator[Dropped]:
-        """The variants that were not kept."""
+        """Stream the variants that are not in the set."""
         return read_records(self.folder / DROPPED_FILE, Dropped)
 
     def replies(self) -> Iterator[Replies]:
-        """What a model replied while the set was made."""
+        """Stream the replies of models from which the set was made."""
         return read_records(self.folder / REPLIES_FILE, Replies)
 
     def knowledge(self) -> Iterator[KnowledgePoint]:
-        """The knowledge points that the set brings texts for."""
+        """Stream the knowledge points of which the set has texts."""
         return read_records(self.folder / KNOWLEDGE_FILE, KnowledgePoint)
 
 
 class LocatedSet(SampleSet):
-    """An opened set that says, while it is iterated, at which byte of its file the last sample lies (`at`)."""
+    """An opened set that tells during iteration at which byte of samples.jsonl the last sample begins (`at`)."""
 
     def __init__(self, opened: SampleSet) -> None:
         super().__init__(opened.folder)
@@ -332,14 +359,18 @@ class LocatedSet(SampleSet):
 
 
 def read_samples(folder: Path) -> Iterator[Row]:
-    """Every line of a set's samples.jsonl with its number, bad ones too."""
+    """Stream every line of a set's samples.jsonl with its number, bad ones, too."""
     file = folder / SAMPLES_FILE
     for number, line in numbered_lines(file):
         yield Row.build(file, number, lambda line: check_sample(from_json(line, Sample)), line)
 
 
 def read_set_manifest(folder: Path) -> SetManifest | None:
-    """A set's set.json, None where there is none. Raises InputError."""
+    """Read a set's set.json; None where there is none.
+
+    Raises:
+        InputError: It is not valid, or of another schema.
+    """
     file = folder / MANIFEST_FILE
     if not file.is_file():
         return None
@@ -350,7 +381,7 @@ def read_set_manifest(folder: Path) -> SetManifest | None:
 
 
 def unique(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows, a sample whose id was there before as a problem."""
+    """Pass the rows on; a sample whose id occurred before becomes a problem."""
     ids = set[int]()
     for row in rows:
         if row.sample and hash(row.sample.id) in ids:
@@ -381,9 +412,19 @@ def _count(folder: Path) -> SetManifest:
 class SetWriter:
     """Write a set folder: samples one by one, the manifest last, so that a folder without one is unfinished.
 
-    A context manager: leaving it without an error finishes the set (`manifest` is then set), with one leaves no set
-    behind. With `replace` a set that the folder holds stays until then, and is replaced. `images`: the folder that
-    knows the form of the pictures, where others put them there.
+    A context manager: leaving it without an error finishes the set (`manifest` is then set); after an error there is no
+    set.
+
+    Args:
+        parent: For a dynamic set, the set that it was made of.
+        made: How it is made (`mmdyn.data.make_set.made`).
+        stages: The earlier steps of building it.
+        roles: The role of each chain; `treatment` where none is given.
+        images: The folder of the pictures, where others put them there and it knows their form.
+        replace: Replace a set that the folder holds; it stays until the new one is finished.
+
+    Raises:
+        UserError: The folder holds a set already, or cannot be written.
     """
 
     def __init__(
@@ -410,7 +451,11 @@ class SetWriter:
         self._files: dict[str, BinaryIO] = {}
 
     def add(self, sample: Sample) -> None:
-        """Add a sample. Raises ValueError for an id that the set already has."""
+        """Add a sample.
+
+        Raises:
+            ValueError: The set already has its id.
+        """
         key = hash(sample.id)
         if key in self._ids:
             raise ValueError(_twice(sample.id))
@@ -426,12 +471,12 @@ class SetWriter:
         self._write(SAMPLES_FILE, line)
 
     def drop(self, dropped: Dropped) -> None:
-        """Add a variant that was not kept."""
+        """Add a variant that is not kept."""
         self.count(dropped.status)
         self._write(DROPPED_FILE, canonical(dropped))
 
     def hear(self, replies: Replies) -> None:
-        """Add what a model replied."""
+        """Add a model's replies."""
         self._write(REPLIES_FILE, canonical(replies))
 
     def know(self, point: KnowledgePoint) -> None:
@@ -509,7 +554,7 @@ def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
 
 
 def unsure_form(sets: Iterable[SampleSet]) -> str:
-    """What to tell a user of sets whose pictures are not known to be in normal form; empty where there are none."""
+    """Compose a warning about sets whose pictures may not be in normal form; "" where there are none."""
     unsure = [one for one in sets if not one.images.form.normal and any(sample.all_images for sample in one)]
     if not unsure:
         return ""
@@ -520,12 +565,16 @@ def unsure_form(sets: Iterable[SampleSet]) -> str:
 
 
 def check_finished(folder: Path) -> None:
-    """Raise InputError for a folder in which a set was begun and is not there yet."""
+    """Check that a folder holds no unfinished set.
+
+    Raises:
+        InputError: It does.
+    """
     begun = any((folder / name).exists() for name in (f"{SAMPLES_FILE}.part", WORK))
     if is_being_written(folder) or (begun and not (folder / MANIFEST_FILE).exists()):
         raise InputError(folder, None, "the set in it is unfinished: run the command that makes it again")
 
 
 def is_being_written(folder: Path) -> bool:
-    """Whether a writer is, or was stopped, between the last sample and the manifest: what is there is not one set."""
+    """Say whether a writer is at work, or was stopped, between the last sample and the manifest."""
     return (folder / f"{MANIFEST_FILE}.part").exists()

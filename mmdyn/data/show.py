@@ -1,4 +1,4 @@
-"""A sample for people: as text on a terminal, and as markup in a notebook. Whatever the data holds is text."""
+"""Show a sample to people: as text on a terminal, as HTML in a notebook. All data is escaped."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from mmdyn.sample import Answer, ImageRef, Sample
 
 
 def describe_sample(sample: Sample, images: ImageFolder) -> str:
-    """A sample on several lines: stem, options with the right ones marked, pictures, fields, knowledge, the variant's
-    trail."""
+    """Describe a sample on several lines: stem, options (the right ones marked), pictures, fields, knowledge, trail."""
     return "\n".join(printable(line) for line in _lines(sample, images))
 
 
 def describe_trail(sample: Sample) -> str:
-    """A variant's trail and verdict on several lines; nothing of a sample that is none."""
+    """Describe a variant's trail and verdict on several lines; "" for a standard sample."""
     return "\n".join(printable(line) for line in _trail(sample))
 
 
@@ -74,7 +73,11 @@ def _trail(sample: Sample) -> Iterator[str]:
 
 
 def describe_answer(answer: Answer) -> str:
-    """An answer on one line, or on as many as its text has."""
+    """Write an answer on one line, or on as many as its text has.
+
+    >>> describe_answer(True), describe_answer(("A", "C")), describe_answer((("4", "four"), ("2",)))
+    ('true', 'A, C', '4 | four, 2')
+    """
     if isinstance(answer, bool):
         return str(answer).lower()
     if isinstance(answer, str):
@@ -100,14 +103,23 @@ _WORDS = re.compile(r"[㐀-鿿]|[^\W㐀-鿿]+|\s+|.", re.DOTALL)
 
 
 def samples_html(samples: Iterable[Sample], images: ImageFolder, title: str) -> Html:
-    """A row for each sample."""
+    """Build an HTML table with a row for each sample."""
     lines = ((one.id, sample_html(one, images), describe_answer(one.answer)) for one in samples)
     return html_table(("id", "question", "answer"), lines, title)
 
 
 def sample_html(sample: Sample, images: ImageFolder | None = None, before: Sample | None = None) -> Html:
-    """Stem, options (the right ones bold) and pictures; with the sample `before`, what differs from its words is
-    marked."""
+    """Build HTML of a sample: stem, options (the right ones bold) and pictures.
+
+    Args:
+        sample: The sample.
+        images: The folder of its pictures; None shows none.
+        before: The sample from which it was made; words that differ are marked.
+
+    >>> sample = Sample("q", "Is 2 < 3?", "true_false", True)
+    >>> print(sample_html(sample, before=Sample("p", "Is 2 < 4?", "true_false", True)))
+    Is 2 &lt; <mark>3</mark>?
+    """
     gold = sample.answer if isinstance(sample.answer, tuple) else ()
     old = {(option.label, option.text) for option in before.options} if before else set[tuple[str, str]]()
     parts = [_marked(before.question, sample.question) if before else markup(sample.question)]

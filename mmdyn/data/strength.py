@@ -1,4 +1,4 @@
-"""How strong the chains of a dynamic set are, medians over their variants, and what each is in the set for."""
+"""The strength of a dynamic set's chains, as medians over their variants, and each chain's role."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ WEAKNESS = (
 
 
 class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
-    """How far the `n` variants of a chain that were measured are from their parents: medians (see mmdyn.sample); and
-    the chain's `role` in its set.
+    """The distance of the `n` measured variants of a chain from their parents, as medians; and the chain's role.
 
-    tokens: the share of tokens that changed. ssim: of the variants whose pictures changed, None where none has such.
-    legibility: the share of lines of print that are read alike, of those whose pictures were read, None where none was.
-    unseen: the mean share of frames that cannot be told from the picture, None where none was laid.
+    tokens: the share of tokens that changed, in [0, 1].
+    ssim: the structural similarity of the changed pictures, in [-1, 1]; None where no picture changed.
+    legibility: the share of lines of print that read the same, in [0, 1]; None where none was read.
+    unseen: the mean share of frames that cannot be distinguished from the picture, in [0, 1]; None without frames.
+
+    >>> ChainStrength(n=20, tokens=0.01).weak, ChainStrength(n=20, tokens=0.01, ssim=0.6).weak
+    (True, False)
     """
 
     n: int
@@ -46,8 +49,10 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def weak(self) -> bool:
-        """Whether fewer than 3 % of the tokens change in the median, and pictures hardly do, if at all; never of a null
-        chain, which is meant to be so."""
+        """Whether less than 3 % of the tokens change in the median, and pictures hardly or not at all.
+
+        A null chain is never weak, because it is meant to change little.
+        """
         return self.role != "null" and self.tokens < WEAK and (self.ssim is None or self.ssim >= ALIKE)
 
     def __str__(self) -> str:
@@ -57,7 +62,7 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StrengthTally:
-    """Strengths by chain, as variants come."""
+    """Strengths by chain, collected variant by variant."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[array[float], ...]] = {}
@@ -74,7 +79,7 @@ class StrengthTally:
                 values.append(measure)
 
     def medians(self, roles: Mapping[str, Role]) -> dict[str, ChainStrength]:
-        """By chain, in the order of their first variants; those of which `roles` tells nothing are treatment."""
+        """Compute each chain's strength, in the order of first variants; chains without a role are `treatment`."""
         return {
             chain: ChainStrength(
                 len(tokens),

@@ -1,4 +1,4 @@
-"""Small samples of a set, the same for the same seed: stratified, and covering every knowledge point."""
+"""Draw small samples of a set, the same for the same seed: stratified, or covering every knowledge point."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Stratum = tuple[str, ...]
 def take_stratified(
     source: SampleSet, out: Path, n: int, by: Sequence[str] = (), seed: int = 0, name: str | None = None
 ) -> SampleSet:
-    """Write `n` of the samples into a new set, in the source's order; variants travel with their parents.
+    """Write `n` of the samples into a new set, in the source's order; variants stay with their parents.
 
-    Each stratum gets its share of n, what remains goes to the largest remainders (Hamilton's method). Within a stratum
-    the lowest of the random ranks are taken, which are keyed by (seed, id): a larger n keeps the smaller one's samples
-    where its strata do. A set that was made in the same way is opened as it is.
+    Each stratum gets its share of n, by largest remainders (Hamilton's method). Within a stratum the lowest random
+    ranks, keyed by (seed, id), are taken: a larger n keeps the samples of a smaller one wherever a stratum's share
+    grows. A set made in the same way is opened as it is.
 
     Args:
-        source: The set that samples are taken of.
+        source: The set to draw from.
         out: The new set's folder.
-        n: How many parents; all, where there are fewer.
+        n: The number of parents; all, where there are fewer.
         by: Fields whose combinations of values are the strata; task_type and language count as fields.
-        seed: Another seed takes other samples.
-        name: The new set's name; that of the folder without one.
+        seed: Another seed draws other samples.
+        name: The new set's name; by default that of the folder.
 
     Raises:
         UserError: n is below 1, no sample has a field of `by`, or `out` holds anything else.
@@ -57,11 +57,19 @@ def take_stratified(
 
 
 def choose_quota(source: SampleSet, quota: str, seed: int = 0, limit: int | None = None) -> set[str]:
-    """The ids of the parents that a quota such as `difficulty=easy:695,medium:818,hard:1124` chooses, among the first
-    `limit`: so many of each value of a field, all where there are fewer, none of a value that it does not name.
+    """Choose parents by a quota such as `difficulty=easy:695,medium:818,hard:1124`, and return their ids.
 
-    A larger quota keeps the parents of a smaller one. Raises UserError for a text that is no quota, a field that no
-    sample has, and a quota that chooses nothing.
+    It takes that many parents of each value of the field, all where there are fewer, none of other values. A larger
+    quota keeps the parents of a smaller one.
+
+    Args:
+        source: The set to draw from.
+        quota: FIELD=VALUE:N,…
+        seed: Another seed draws other samples.
+        limit: Choose among the first `limit` parents only.
+
+    Raises:
+        UserError: The text is no quota, no sample has the field, or the quota chooses nothing.
     """
     name, _, counts = quota.partition("=")
     parts = [re.fullmatch(r"\s*(.*\S)\s*:\s*(\d{1,9})\s*", part) for part in counts.split(",")]
@@ -77,7 +85,7 @@ def choose_quota(source: SampleSet, quota: str, seed: int = 0, limit: int | None
 def write_part(
     source: SampleSet, out: Path, name: str | None, parents: Callable[[], Container[str]], **settings: Json
 ) -> SampleSet:
-    """Write the samples of some parents into a new set, or open the one that was made so before."""
+    """Write the samples of some parents into a new set, or open the one made so before."""
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     how: dict[str, Json] = {"command": "mmdyn data sample", **settings, "source": origin}
     with place(out, how) as done:
@@ -87,8 +95,16 @@ def write_part(
 
 
 def check_fields(source: SampleSet, wanted: Sequence[str], known: set[str]) -> None:
-    """Raise UserError for a field that no sample has; `known` are those that samples have. task_type and language
-    are."""
+    """Check that samples have the wanted fields; task_type and language count as fields.
+
+    Args:
+        source: The set, for error messages.
+        wanted: The names to check.
+        known: The fields that samples have.
+
+    Raises:
+        UserError: No sample has a wanted field.
+    """
     known = known | {"task_type", "language"}
     for name in wanted:
         if name not in known:
@@ -123,7 +139,7 @@ def _chosen(samples: Iterable[Sample], by: Sequence[str], shares: Mapping[Stratu
 
 
 def parents(source: SampleSet) -> Iterator[Sample]:
-    """The first sample of each parent."""
+    """Stream the first sample of each parent."""
     seen = set[int]()
     for sample in source:
         if hash(sample.parent) not in seen:
@@ -132,7 +148,11 @@ def parents(source: SampleSet) -> Iterator[Sample]:
 
 
 def stratum_of(sample: Sample, by: Sequence[str]) -> Stratum:
-    """A sample's values of fields, as texts; empty where it has none."""
+    """List a sample's values of fields, as texts; "" where it has none.
+
+    >>> stratum_of(Sample("q", "?", "open_ended", "x", fields={"year": 2021}), ["year", "language", "grade"])
+    ('2021', 'en', '')
+    """
     values = {**sample.fields, "task_type": sample.task_type, "language": sample.language}
     return tuple(str(values.get(name, "")) for name in by)
 
@@ -141,7 +161,7 @@ POINTS = "knowledge_points"
 
 
 class Covered(Struct, frozen=True):
-    """A set that was made, and what it covers. Samples are counted by parent."""
+    """A set that covers every value, and its counts. Samples are counted by parent."""
 
     made: SampleSet
     points: int
@@ -174,22 +194,21 @@ def take_covering(
 ) -> Covered:
     """Write few samples that cover every value of `points` into a new set, in the source's order, filled up to `n`.
 
-    The cover is greedy (Chvátal 1979): the sample that adds the most points is next. Where several add as many, one of
-    the group that has the fewest samples so far is taken, and of that group the lowest random rank, keyed by (seed,
-    id). Then a sample is exchanged for one of a group that has at least two fewer, as long as there is one that covers
-    the same. Samples whose points others cover are dropped. What fills up comes one by one out of the group that has
-    the fewest, by rank. So groups become equal as far as their sizes and a small cover allow. Variants travel with
-    their parents.
+    The cover is greedy (Chvátal 1979): the sample that adds the most points is next; ties go to the group with the
+    fewest samples so far, then to the lowest random rank, keyed by (seed, id). Then samples are exchanged for ones of
+    groups that have at least two fewer, as long as the cover holds, and redundant samples are dropped. The rest of `n`
+    comes one by one from the smallest group, by rank. So groups become equal as far as their sizes and a small cover
+    allow.
 
     Args:
-        source: The set that samples are taken of.
+        source: The set to draw from; variants stay with their parents.
         out: The new set's folder.
-        points: `knowledge_points` (names that differ in spelling only are one, by `mmdyn.text.normalise`), or a field;
-            None covers nothing and only fills up.
+        points: `knowledge_points` (names that differ in spelling only are one, by `mmdyn.text.fold`), or a field; None
+            covers nothing and only fills up.
         balance: A field whose values are the groups; without one all samples are one group.
-        n: How many parents; as few as cover, without it.
-        seed: Another seed takes other samples.
-        name: The new set's name; that of the folder without one.
+        n: The number of parents; by default as few as cover.
+        seed: Another seed draws other samples.
+        name: The new set's name; by default that of the folder.
 
     Raises:
         UserError: No sample has a field, `n` is too small to cover, or `out` holds anything else.

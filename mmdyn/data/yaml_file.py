@@ -1,4 +1,4 @@
-"""YAML that somebody wrote, or made to harm: read, or refused in a sentence."""
+"""Read YAML of unknown origin, which may be wrong or harmful, or refuse it in a sentence."""
 
 from __future__ import annotations
 
@@ -35,7 +35,15 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(file: Path, mend: str) -> Any:
-    """What a YAML file says. Raises InputError, with `mend` where it is no file of text."""
+    """Read a YAML file.
+
+    Args:
+        file: The file, of MOST_BYTES at most.
+        mend: How to correct a file that is no text, for the error message.
+
+    Raises:
+        InputError: The file cannot be read, or is not valid.
+    """
     try:
         if file.exists() and not file.is_file():
             raise InputError(file, None, f"is no file: {mend}")
@@ -50,7 +58,22 @@ def read_yaml(file: Path, mend: str) -> Any:
 
 
 def read_yaml_text(text: str, where: str | Path) -> Any:
-    """What a YAML text says that stands in `where`. Raises InputError."""
+    r"""Read a YAML text.
+
+    Args:
+        text: The text.
+        where: Its file, for error messages.
+
+    Raises:
+        InputError: It is not valid, repeats a key, is nested too deeply, or holds too many values.
+
+    >>> read_yaml_text("models: [a, b]", "file.yaml")
+    {'models': ['a', 'b']}
+    >>> read_yaml_text("seed: 1\nseed: 2", "file.yaml")
+    Traceback (most recent call last):
+        ...
+    mmdyn.errors.InputError: file.yaml:2: the key 'seed' is given twice: keep one of them
+    """
     line, problem = None, ""
     try:
         value = yaml.load(text, _Loader)

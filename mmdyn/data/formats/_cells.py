@@ -49,9 +49,13 @@ _LATIN = re.compile(r"[A-Za-z]{2,}")
 
 
 def read_list_cell(text: str) -> tuple[str, ...]:
-    """A cell that may hold several strings: a list in JSON's or Python's writing, or one bare string; empty for none.
+    """Read a cell that holds several strings: a JSON or Python list, or one bare string; empty for an empty cell.
 
-    Raises ValueError for a list that is not closed or holds anything but strings.
+    Raises:
+        ValueError: The list is not closed, or holds anything but strings.
+
+    >>> read_list_cell("['a', 'b']"), read_list_cell("a, b")
+    (('a', 'b'), ('a, b',))
     """
     text = text.strip()
     if not (text.startswith("[") and text.endswith("]")):
@@ -206,8 +210,7 @@ _DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
 
 
 class TsvRow(Struct, frozen=True):
-    """A row: its cells as text by column name, the physical line it begins on, and its pictures, put into the image
-    folder."""
+    """A row: its cells as text by column name, the physical line on which it begins, and its stored pictures."""
 
     cells: dict[str, str]
     line: int
@@ -217,9 +220,16 @@ class TsvRow(Struct, frozen=True):
 def read_tsv_rows(
     path: Path, images: ImageFolder, build: Callable[[TsvRow], Sample], needed: tuple[str, ...] = ("question",)
 ) -> Iterator[Row]:
-    """Stream a TSV: `build` makes each row's sample; whatever ValueError it raises becomes the row's problem.
+    """Stream the rows of a TSV.
 
-    Raises InputError where the file is no UTF-8 TSV or a column of `needed` (`a|b`: one of them) is missing.
+    Args:
+        path: The file.
+        images: The folder for its pictures.
+        build: Makes a sample of a row; the message of its ValueError becomes the row's problem.
+        needed: Columns that must exist; `a|b` needs one of the two.
+
+    Raises:
+        InputError: The file is no UTF-8 TSV, or lacks a needed column.
     """
     check_text_file(path)
     pictures = _Pictures(path, images)

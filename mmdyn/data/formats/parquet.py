@@ -252,8 +252,17 @@ def _option(letter: str, value: Any, folder: Path, images: ImageFolder) -> dict[
 
 
 def put_picture(value: Any, folder: Path, images: ImageFolder) -> ImageRef:
-    """Put a picture into the folder `images`: its bytes, base64 of them, a path in `folder` (which has a dot, as base64
-    has not), or `{"bytes": …, "path": …}` of which one is given. Raises ValueError."""
+    """Store a picture from a table's value and return its path in the set.
+
+    Args:
+        value: The bytes, base64 of them, a path in `folder` (a dot distinguishes it from base64), or `{"bytes": …,
+            "path": …}` with one of them given.
+        folder: The folder that paths are relative to.
+        images: Where the picture is stored.
+
+    Raises:
+        ValueError: The value is empty, or no usable picture.
+    """
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")
     if isinstance(value, bytes):

@@ -144,10 +144,16 @@ def sample_of_tsv_row(
     task_type: TaskType | None = None,
     fields: Mapping[str, str | int | float] | None = None,
 ) -> Sample:
-    """The sample of a row; what is given here goes before the row's own cells.
+    """Make a sample from a row of VLMEvalKit's columns; the arguments given here override the row's own cells.
 
-    `hint` stands before the question, as VLMEvalKit asks it; columns that nobody knows go into `meta`. Raises
-    ValueError.
+    `hint` is placed before the question, as VLMEvalKit does; unknown columns go into `meta`.
+
+    Raises:
+        ValueError: The row is no sample; the sentence says why.
+
+    >>> row = TsvRow({"index": "1", "question": "2 + 3 = ?", "A": "4", "B": "5", "answer": "B"}, 2, ())
+    >>> sample_of_tsv_row(row).task_type
+    'single_choice'
     """
     cells = row.cells
     if REST in cells:
