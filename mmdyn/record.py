@@ -75,7 +75,7 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         `likelihood`), the sum over each option's tokens, and `option_tokens` are their numbers.
     changed: parts that were sent in another form than the set's, such as a smaller picture.
     cost: in `currency`, by the given prices; 0 for a cached reply, None where it is unknown.
-    made: the time of the request, in seconds of Unix time. cached: whether the reply comes from the cache.
+    made: the time of the reply, in seconds of Unix time. cached: whether the reply comes from the cache.
     answered_by, fingerprint: the model and the system that the server names.
     image_count: the number of pictures sent. estimate: the estimated tokens of the texts beside them.
     """

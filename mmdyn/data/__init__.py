@@ -1,6 +1,6 @@
-"""Samples in and out of files: the set folder, one file a format under `formats`, and pictures.
+"""Read and write samples: the set folder, file formats (one file each under `formats`), and pictures.
 
-Sets are streamed: read and written sample by sample; pictures lie in files named by their bytes' SHA-256.
+Sets are streamed sample by sample; picture files are named by their bytes' SHA-256.
 """
 
 import lazy_loader

@@ -12,7 +12,7 @@ from msgspec import Struct
 from mmdyn.sample import Variant
 
 Role = Literal["treatment", "null", "dose", "subset"]
-"""What a chain is in a set for. `all` of a table runs over the chains that are treatment. A `null` chain changes what
+"""The role of a chain in a set. `all` of a table runs over the chains that are treatment. A `null` chain changes what
 nobody would call a change; a `dose` is one severity of several; a `subset` has some operators of a factorial."""
 
 WEAK = 0.03
@@ -25,7 +25,7 @@ WEAKNESS = (
     "under 3 % of the tokens change in the median, and pictures hardly, so a small drop tells little; where a chain"
     " rewords, a rewriter model (`mmdyn perturb --rewriter MODEL`) changes more"
 )
-"""What to know of a weak chain."""
+"""The warning about a weak chain."""
 
 
 class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""Are two answers the same? Numbers, units, lists, regions and formulas; docs/equality.md says what is equal."""
+"""Compare two answers: numbers, units, lists, regions and formulas. docs/equality.md says what is equal."""
 
 import lazy_loader
 

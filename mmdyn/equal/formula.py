@@ -1,9 +1,7 @@
-"""What a formula, LaTeX or plain, is worth at fixed points of its symbols; what can be read in two ways (a/bc, sin x/2)
-is not read.
+"""Evaluate a formula, LaTeX or plain, at fixed points of its symbols. Ambiguous text (a/bc, sin x/2) is not read.
 
-Two formulas are taken for the same where they agree, to 30 of 50 digits, at every point at which both are real
-(Schwartz 1980, "Fast probabilistic algorithms for verification of polynomial identities", for polynomials; a heuristic
-beyond them).
+Two formulas count as equal where they agree, to 30 of 50 digits, at every point at which both are real (Schwartz 1980,
+"Fast probabilistic algorithms for verification of polynomial identities", for polynomials; a heuristic beyond them).
 """
 
 from __future__ import annotations
@@ -52,14 +50,14 @@ Values = Sequence[Number | None]
 
 
 class Formula(NamedTuple):
-    """Its values, None where there is none within bounds, and its symbols."""
+    """A formula's values at the fixed points, None where there is none within bounds, and its symbols."""
 
     values: Values
     names: frozenset[str]
 
 
 def context() -> Any:
-    """The arithmetic of this thread."""
+    """The mpmath arithmetic of this thread, with 50 digits."""
     if not hasattr(_LOCAL, "mp"):
         from mpmath import MPContext
 
@@ -70,7 +68,14 @@ def context() -> Any:
 
 @lru_cache(maxsize=4096)
 def read_formula(text: str) -> Formula | None:
-    """A spelled formula; None for anything else: words, lists, relations, what needs more than arithmetic."""
+    """Read a formula; None for any other text: words, lists, relations, and more than arithmetic.
+
+    Args:
+        text: As `mmdyn.text.spell_formula` leaves it.
+
+    >>> read_formula("2(x+1)").names, read_formula("sin x/2")
+    (frozenset({'x'}), None)
+    """
     if not text or len(text) > _LONGEST or _NOT_ONE_WAY.search(text):
         return None
     longest = 3 if _FORMAL.search(text) else 2
@@ -93,14 +98,20 @@ def _coordinate(name: str, number: int) -> Number:
 
 
 def close(one: Number, other: Number) -> bool:
-    """Equal, but for the rounding of the arithmetic."""
+    """Say whether two numbers are equal up to rounding of the arithmetic."""
     off = abs(one - other) if one != other else 0
     return bool(not off or off < _NEAR * max(abs(one), abs(other)) or (off < _NOTHING and 0 in (one, other)))
 
 
 def agree(one: Values, other: Values) -> bool | None:
-    """Do two formulas agree wherever both have a value, at real ones where these are enough? None where they are too
-    few."""
+    """Say whether two formulas agree wherever both have a value; three real values suffice.
+
+    Returns:
+        None where fewer than three points give both a value.
+
+    >>> agree(read_formula("(x+1)^2").values, read_formula("x^2+2x+1").values)
+    True
+    """
     both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     reals = [(a, b) for a, b in both if _real(a) and _real(b)]
     return all(close(a, b) for a, b in (reals if len(reals) >= 3 else both)) if len(both) >= 3 else None
@@ -111,8 +122,14 @@ def _real(value: Number) -> bool:
 
 
 def constant(formula: Formula | None) -> Fraction | None:
-    """The real value of a formula without symbols, exact where that is a fraction of small numbers; None where there is
-    none."""
+    """Compute the real value of a formula without symbols, exact where it is a fraction of small numbers.
+
+    Returns:
+        None where the formula has symbols or no real value.
+
+    >>> constant(read_formula("1/3 + 1/6"))
+    Fraction(1, 2)
+    """
     values = formula.values if formula and not formula.names else (None, None)
     if values[0] is None or values[1] is None or not _real(values[0]) or not close(*values[:2]):
         return None

@@ -1,4 +1,4 @@
-"""Several values, regions of the real line, and equations: equal in any order and form."""
+"""Compare lists of values, regions of the real line, and equations, which are equal in any order and form."""
 
 from __future__ import annotations
 
@@ -41,28 +41,44 @@ _KINDS = {"()": "tuple", "⟨⟩": "tuple", "[]": "square", SET_OPEN + SET_CLOSE
 
 
 class Listed(Struct, frozen=True):
-    """Values of a list. `kind`: set (any order), tuple (round brackets, matrices), square, joined (by "and"), record
-    (each value with a name of its own), bare."""
+    """The values of a list.
+
+    kind: set (in any order), tuple (in round brackets, or a matrix), square, joined (by "and"), record (each value has
+        a name of its own), or bare; "[)" and "(]" for half-open brackets.
+    """
 
     kind: str
     values: tuple[str, ...]
 
 
 def joined(text: str) -> str:
-    """A spelled text in which the words that join values are single characters."""
+    """Replace the words that join values (and, or, 和, 或) by single characters.
+
+    Args:
+        text: A text that is spelled by `mmdyn.text.spell_formula`.
+    """
     text = text.replace("空集", "∅").replace("∅", SET_OPEN + SET_CLOSE).replace("+∞", "∞")
     return _JOINS.sub(lambda found: OR if found["or"] or found["han_or"] else AND, text)
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """The values of a list without its brackets. In brackets the comma of two values separates no thousands:
-    (12,102)."""
+    """Split a list without its brackets into its values. In brackets the comma of two values is no thousands separator.
+
+    >>> parts_of("12,102"), parts_of("1,000, 3")
+    (('12', '102'), ('1,000', '3'))
+    """
     return tuple(part for part in (text.split(",") if _PAIR.fullmatch(text) else split_outside(text, _MARKS)) if part)
 
 
 def assigned(text: str) -> tuple[str, str] | None:
-    """The name and the last value of `x = 4`, `V_1:V_2 = 1+1 = 2`, `the area = 5`; None where a text says no such
-    thing."""
+    """Split a text such as `x = 4`, `V_1:V_2 = 1+1 = 2` or `the area = 5` into its name and its last value.
+
+    Returns:
+        None where the text assigns no value.
+
+    >>> assigned("x = 4"), assigned("x < 4")
+    (('x', '4'), None)
+    """
     parts = split_outside(text, "=")
     if len(parts) < 2 or not all(parts) or re.search(r"[<>≤≥≠]", text) or len(split_outside(text, f"{_MARKS}且")) > 1:
         return None
@@ -73,7 +89,7 @@ def assigned(text: str) -> tuple[str, str] | None:
 
 
 def bracketed(text: str) -> tuple[str, str] | None:
-    """The kind of the brackets in which a text stands as a whole, and its inside."""
+    """Split a text in one pair of brackets into the kind of the brackets and its inside; None for any other text."""
     kind = _KINDS.get(text[:1] + text[-1:])
     return (
         (kind, text[1:-1].strip()) if kind and (text[0] == "⟨" or closing_bracket(text, 0) == len(text) - 1) else None
@@ -81,7 +97,11 @@ def bracketed(text: str) -> tuple[str, str] | None:
 
 
 def listed(text: str) -> Listed | None:
-    """The values of a text that `joined` has gone through; None where it is one value."""
+    """Read a list of values from a text that `joined` has processed; None where it is one value.
+
+    >>> listed("x=2,x=3")
+    Listed(kind='set', values=('x=2', 'x=3'))
+    """
     text = _SET_MEMBER.sub("", text)
     if matrix := _MATRIX.fullmatch(text):
         return _matrix(matrix[2])
@@ -143,7 +163,17 @@ def _signs(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def same_list(given: Listed | None, gold: Listed | None, match: Match, same: Same) -> bool | None:
-    """Are two lists the same? None where one is no list, or where that cannot be told."""
+    """Compare two lists.
+
+    Args:
+        given: The answer's list.
+        gold: The right list.
+        match: Order, tolerance and unit.
+        same: Compares two values.
+
+    Returns:
+        None where one is no list, or where that is undecided.
+    """
     if given is None or gold is None:
         return None
     kinds = {given.kind, gold.kind}
@@ -164,7 +194,14 @@ def same_list(given: Listed | None, gold: Listed | None, match: Match, same: Sam
 
 
 def partners(fits: list[list[bool]]) -> list[tuple[int, int]]:
-    """Rows and columns that fit, each at most once, and as many as can be."""
+    """Match rows and columns that fit, each at most once, as many as possible.
+
+    Returns:
+        The pairs (row, column).
+
+    >>> partners([[True, True], [True, False]]) == [(0, 1), (1, 0)]
+    True
+    """
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(fits, maximize=True) if fits else ((), ())
@@ -186,7 +223,7 @@ _TESTS: tuple[tuple[str, Callable[[Iterator[bool]], bool]], ...] = (
 
 
 class Region(NamedTuple):
-    """What tells whether a number is in a region, where that may change, and the names of the variable."""
+    """A region of the real line: a membership test, the points where it may change, and the variable's names."""
 
     holds: Callable[[Number], bool]
     ends: list[Number]
@@ -194,7 +231,11 @@ class Region(NamedTuple):
 
 
 def read_region(text: str) -> Region | None:
-    """The region of a spelled and joined text; None for anything else."""
+    """Read a region from a spelled and joined text; None for any other.
+
+    >>> read_region("1 < x ≤ 2").holds(context().mpf(2))
+    True
+    """
     if not _MAY_BE.match(text):
         return None
     text = _LETTER_U.sub("∪", text)
@@ -207,7 +248,11 @@ def read_region(text: str) -> Region | None:
 
 
 def same_region(given: Region | None, gold: Region | None) -> bool | None:
-    """Are two regions the same? None where one is none."""
+    """Compare two regions; None where one is none.
+
+    >>> same_region(read_region("x > 3"), read_region("(3, ∞)"))
+    True
+    """
     if given is None or gold is None:
         return None
     ends = sorted(filter(context().isfinite, [*given.ends, *gold.ends])) or [context().zero]
@@ -278,7 +323,11 @@ def _number(text: str) -> Number:
 
 
 def same_relation(given: str, gold: str) -> bool | None:
-    """Do two spelled relations (one sign each, formulas on both sides) say the same? None where that cannot be told."""
+    """Compare two spelled relations, with one sign each and formulas on both sides; None where that is undecided.
+
+    >>> same_relation("y = 2x", "2x - y = 0"), same_relation("x < y", "y < x")
+    (True, False)
+    """
     one, other = _difference(given), _difference(gold)
     if not one or not other:
         return None
@@ -300,7 +349,11 @@ def _difference(text: str) -> tuple[str, Formula] | None:
 
 
 def ascending(text: str) -> str:
-    """A chain with its signs turned the way of <: c > b > a as a < b < c."""
+    """Turn a chain's signs into the direction of <: c > b > a becomes a<b<c.
+
+    >>> ascending("c > b > a")
+    'a<b<c'
+    """
     if SET_OPEN in text:  # {x | x > 3} is no chain
         return text
     parts = [part.strip() for part in RELATION.split(text)]

@@ -11,8 +11,8 @@ from numpy.random import Generator
 from mmdyn.stats.intervals import Estimate, Floats, Ints, Share, Z, effective_n, wilson, with_chance
 
 FEWEST = 5
-"""Clusters that must tell how each side's values spread for kappa to have an interval. Chosen by simulation:
-docs/appendix/statistics.md."""
+"""The smallest number of effective clusters, by how each side's values spread, for which kappa has an interval. Chosen
+by simulation: docs/appendix/statistics.md."""
 
 
 def weighted_kappa(one: Floats, other: Floats) -> float | None:
@@ -88,12 +88,12 @@ def rank_correlations(one: Floats, other: Floats) -> tuple[float | None, float |
 
 
 PRIOR_COUNT, DRAWS, ENDS = 0.4, 2000, (0.02, 0.98)
-"""What each pattern of marks counts for before any is seen, how often shares of patterns are drawn, and which quantiles
-are the ends. Chosen by simulation, and held to fresh draws: docs/coverage.md."""
+"""The prior count of each pattern of marks, the number of draws of shares of patterns, and the quantiles of the ends.
+Chosen by simulation and checked on fresh draws: docs/coverage.md."""
 
 FEWEST_TELLING, FEWEST_CLUSTERS = 3, 15
-"""Clusters with a rejection, and as many with a mark that keeps, for kappa to have an interval; and all clusters, for
-any. Chosen so, too."""
+"""The smallest number of clusters with a rejection, and of those with an acceptance, for which kappa has an interval;
+and the smallest number of clusters for any interval. Chosen by simulation, too."""
 
 
 class Agreement(NamedTuple):
@@ -200,7 +200,7 @@ def _measures(sums: Floats) -> tuple[Floats, Floats]:
 
 
 UNSEEN = 1.0
-"""Labelled answers that are wholly misjudged and were not seen, by which the variance of the labels' part is raised:
+"""The number of unobserved, wholly misjudged labelled answers by which the variance of the labels' part is raised:
 Bonett and Price, Journal of Educational and Behavioral Statistics 37 (2012) 479."""
 
 
@@ -292,7 +292,7 @@ def _clipped(value: float) -> float:
 
 
 PRIOR = 1.5
-"""How many clusters the prior variance, the largest that is possible, counts for. Chosen by simulation:
+"""The number of clusters that the prior variance, the largest possible one, counts for. Chosen by simulation:
 docs/metrics.md."""
 
 

@@ -8,10 +8,10 @@ from mmdyn.stats.intervals import Estimate, Floats, Ints, effective_n, uneven
 from mmdyn.stats.paired_difference import TOO_FEW, Difference
 
 FEW_OFF = 28.0
-"""With fewer effective clusters off the mean of x no slope can be told. Chosen by simulation: docs/coverage.md."""
+"""With fewer effective clusters off the mean of x a slope has no interval. Chosen by simulation: docs/coverage.md."""
 
 LEAST_EXPECTED = 5.0
-"""Clusters that a category of a key is expected in, at least: of fewer the chi-squared distribution is not sure."""
+"""The smallest expected number of clusters in a category; with fewer the chi-squared distribution does not hold."""
 
 
 def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:

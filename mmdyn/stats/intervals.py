@@ -203,8 +203,8 @@ def _edge(inside: Callable[[float], bool], start: float, stop: float) -> float:
 
 
 ADDED = Z**2
-"""Clusters by chance that are added to those that were labelled: Agresti and Coull, American Statistician 52 (1998)
-119, who round it to two successes and two failures."""
+"""The number of clusters with chance values that are added to the labelled ones: Agresti and Coull, American
+Statistician 52 (1998) 119, who round it to two successes and two failures."""
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def with_chance(seen: float, pulls: Floats, clusters: Ints, chance: float, squar
 
 
 LARGEST = 15.0
-"""Log odds beyond this are those of a regression without end: answers with or without an operator are all alike."""
+"""Larger log odds mean that the regression diverges: all answers with, or without, an operator are alike."""
 
 
 class LogOdds(NamedTuple):
@@ -334,8 +334,8 @@ def log_odds(right: Floats, operators: NDArray[np.bool_], labels: Ints) -> list[
 
 
 UNSEEN = 1.0
-"""Labelled answers of either kind more in each stratum, for its variance: few that all agree do not pass for
-certainty."""
+"""The number of labelled answers of either kind that are added to each stratum for its variance, so that few that all
+agree are not taken for certainty."""
 
 
 class Strata(NamedTuple):

@@ -51,14 +51,14 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 FEW = 10
-"""While fewer effective clusters than this gain, or fewer lose, pairs at the bounds of a difference stand for what was
-not seen."""
+"""With fewer effective clusters that gain, or fewer that lose, pairs at the bounds of a difference stand for outcomes
+that were not observed."""
 
 UNSEEN = 0.25
-"""What a cluster of such pairs then weighs. Any weight keeps 0 possible; coverage hardly depends on it."""
+"""The weight of a cluster of such pairs. Any weight keeps 0 possible; coverage hardly depends on it."""
 
 TOO_FEW = 3.0
-"""With fewer effective clusters nothing can be told."""
+"""With fewer effective clusters there is neither an interval nor a test."""
 
 TOO_FEW_NOTE = "too few to tell: fewer than three independent parents or groups"
 
@@ -256,7 +256,7 @@ def likelihood_ratio(x: Floats, weights: Floats) -> tuple[float, float]:
 
 ALPHA = 0.05
 NEAR, FAR = 0.05, 1000.0
-"""How far from the ratio the ends of its interval are looked for first and last."""
+"""The first and the last distance from the ratio at which the search looks for an end of its interval."""
 
 
 class RatioTest:

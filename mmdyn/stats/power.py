@@ -20,10 +20,10 @@ from mmdyn.stats.intervals import Floats, effective
 from mmdyn.stats.paired_difference import FEW, TOO_FEW, UNSEEN, design_effect, likelihood_ratio, share_together
 
 QUESTIONS = 1 << 16
-"""How many questions stand for all: the spread of their differences is then told to about one per cent."""
+"""The number of simulated questions: it determines the spread of their differences to about one per cent."""
 
 RIPPLE, RIPPLING = 60, 5000
-"""The power of McNemar's test goes up and down with n: within so many questions, and below so many."""
+"""The power of McNemar's test is not monotone in n: it oscillates within RIPPLE questions, below RIPPLING questions."""
 
 MOST_QUESTIONS = 10_000_000
 

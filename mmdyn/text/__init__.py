@@ -1,4 +1,4 @@
-"""Readers of words: numbers, units, options, formulas, negations; English and Chinese."""
+"""Read numbers, units, options, formulas and negations in texts; English and Chinese."""
 
 import lazy_loader
 
