@@ -271,7 +271,7 @@ def compare_answer(given: str, gold: str, match: Match = PLAIN, question: str = 
 def match_blanks(
     given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match, question: str = ""
 ) -> tuple[bool | None, ...]:
-    """Decide which blanks of a fill-in-the-blank answer are right.
+    """Decide which blanks of a fill-in-the-blank answer are right; None where `compare_answer` cannot decide.
 
     Blanks are matched in order, or (`match.ordered` False) by the assignment that makes the most of them right. More
     answers than blanks make none right, so that a list of guesses gains nothing, and none surely wrong.
@@ -281,9 +281,6 @@ def match_blanks(
         accepted: The accepted texts of each blank.
         match: Order, tolerance and unit.
         question: A phrase around a value may use its words.
-
-    Returns:
-        One verdict a blank, in the order of `accepted`; None where `compare_answer` cannot decide.
 
     >>> match_blanks(("4", "2"), (("2",), ("4", "four")), Match(ordered=False))
     (True, True)

@@ -15,9 +15,12 @@ LEAST_EXPECTED = 5.0
 
 
 def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
-    """Estimate the weighted mean of n >= 1 unbounded numbers; interval and test need three effective clusters.
+    """Estimate the weighted mean of unbounded numbers by the method of `slope`; it needs three effective clusters.
 
-    The method is that of `slope`, without its additional observations.
+    Args:
+        values: n >= 1 numbers.
+        weights: Above 0, one for each number.
+        labels: The cluster of each number.
 
     >>> found = mean_of(np.array([2.0, 4.0, 3.0, 5.0]), np.ones(4), np.arange(4))
     >>> found.value, found.rounded.ci95

@@ -161,6 +161,11 @@ def moderated(seen: float, prior: float, telling: float) -> float:
 def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Floats, Floats]:
     """Compute each group's weighted mean value and its mean weight.
 
+    Args:
+        groups: The group of each value, any integers.
+        values: Any numbers.
+        weights: Above 0, one for each value.
+
     Returns:
         The group ids in ascending order, the mean values, and the mean weights, one entry a group.
 
@@ -293,15 +298,12 @@ def log_odds(right: Floats, operators: NDArray[np.bool_], labels: Ints) -> list[
 
     Generalised estimating equations with exchangeable answers within clusters (Liang and Zeger, Biometrika 73 (1986)
     13), and the variance of Mancl and DeRouen (Biometrics 57 (2001) 126) for few clusters, with Student's quantiles at
-    clusters minus coefficients degrees of freedom.
+    clusters minus coefficients degrees of freedom. None where the regression has no finite solution.
 
     Args:
         right: Shape (n,), shares of right answers, in [0, 1].
         operators: Shape (n, operators), which operators changed the question that was asked.
         labels: Shape (n,), the cluster of each answer.
-
-    Returns:
-        One entry for each operator; None where the regression has no finite solution.
 
     Raises:
         MissingExtra: statsmodels is not installed.

@@ -108,6 +108,11 @@ def split_options(text: str, least: int = 4) -> SplitQuestion:
 def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[SplitQuestion]]:
     """Split a text with `count` > 1 numbered questions, each with its options.
 
+    Args:
+        text: A passage, and the questions behind it.
+        count: The number of questions.
+        least: The smallest number of options of a question.
+
     Returns:
         The passage before the questions, and the questions.
 

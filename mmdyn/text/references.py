@@ -119,7 +119,7 @@ def names_a_label(text: str, labels: Sequence[str]) -> bool:
 
 
 def is_named_by_label(text: str, labels: Sequence[str]) -> bool:
-    """Say whether an option's whole text is a label, or a few words and a label ("Object A", "A点").
+    """Say whether an option's whole text is a label, or a word or two and a label ("Object A", "A点").
 
     A reply that names such an option may be mistaken for the label.
 

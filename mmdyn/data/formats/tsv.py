@@ -144,9 +144,13 @@ def sample_of_tsv_row(
     task_type: TaskType | None = None,
     fields: Mapping[str, str | int | float] | None = None,
 ) -> Sample:
-    """Make a sample from a row of VLMEvalKit's columns; the arguments given here override the row's own cells.
+    """Make a sample from a row of VLMEvalKit's columns.
 
     `hint` is placed before the question, as VLMEvalKit does; unknown columns go into `meta`.
+
+    Args:
+        row: The row.
+        id, task_type, fields: Override the row's own cells.
 
     Raises:
         ValueError: The row is no sample; the sentence says why.
