@@ -33,9 +33,9 @@ EVEN = 0.5
 """A question is right where its mean score is above this, wrong where it is below, and neither at it."""
 
 CORRECTED = (
-    "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
-    " answer has less than 0, so that it can lie beyond 100 points; a model that rules out options guesses better than"
-    " chance, and can fall here without losing anything it knows"
+    "the two sides differ in chance, so that the difference is of scores corrected for chance; a wrong answer then"
+    " scores below 0, and a difference can exceed 100 points; a model that rules out options guesses better than"
+    " chance, and can fall here without losing knowledge"
 )
 TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
 TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
