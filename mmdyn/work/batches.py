@@ -1,4 +1,4 @@
-"""Jobs from many threads, put together into batches and run in a thread of their own."""
+"""Batches of jobs that many threads submit; one thread runs them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ J = TypeVar("J")
 A = TypeVar("A")
 
 OUT_OF_MEMORY = "it did not fit into the memory, even alone: free some, or make it smaller"
+"""The message of NotNow for a job that does not fit into memory."""
 _OUT_OF_MEMORY = re.compile(
     "memoryerror|out of memory|can't allocate memory|cu(?:blas|dnn)_status_alloc_failed|cublas_status_not_initialized"
     "|unable to find an engine|valid cudnn algorithm"
 )
-"""What errors say; the libraries' handles and work areas are made when they are first used, perhaps on a full card."""
+"""What the messages of such errors hold. Libraries make their handles and work areas at their first use, so these can
+fail on a full card, too."""
 CLOSED = "the work was closed before this came to its turn: run again"
+"""The message of ModelError for a job that was still waiting when the batches were closed."""
 
 PASSED_OVER = 32
-"""After so many other batches the one of whom has waited longest is run, however small it is."""
+"""The oldest waiting job runs after this many other batches, however small its own batch is."""
 
 
 class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
@@ -50,15 +53,21 @@ class _Batch(Struct, Generic[K, J, A], frozen=True, eq=False):
 
 
 class Batches(Generic[K, J, A]):
-    """Jobs of equal key run together: `run(key, prepared)` gives an answer for each, or the ValueError that is its own.
+    """Runs jobs of equal key together, in batches; the answers go back to the threads that submitted them.
 
-    `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. The fullest is
-    run first; of equal ones the one of whom has waited longest. A run that is out of memory is halved, down to single
-    jobs, and later batches stay as small, by `weight(key)`: what a job takes beside those of other keys. `free` is
-    called in between, to give memory back. After any other error each job of the batch is run alone, so that it is its
-    own job's; an MmdynError is everybody's. `prepare(key, jobs)` makes of jobs what `run` is given: in a thread of its
-    own, and for a full batch while the one before it runs. All else is only ever called by one thread, the batches'
-    own, which begins with the first job.
+    The fullest batch runs first; of equally full ones, the one whose first job is oldest. A batch that runs out of
+    memory is halved, down to single jobs, and later batches keep to that size. After any other error each job of the
+    batch runs alone, so that only the job that caused it fails; an MmdynError fails all of them. One thread, started
+    with the first job, makes all calls but those of `prepare`.
+
+    Args:
+        run: Takes a key and the prepared jobs; returns one answer for each job, in order, or a ValueError in its place.
+        size: Gives the largest number of jobs in a batch of a key.
+        free: Frees memory; called after a batch ran out of it.
+        patience_s: The seconds that a batch which is not full waits for more jobs.
+        prepare: Turns jobs into what `run` takes, in a thread of its own; a full batch is prepared while the one before
+            it runs. Without it `run` takes the list of jobs.
+        weight: The memory that one job of a key takes, relative to the jobs of other keys.
     """
 
     def __init__(
@@ -83,20 +92,23 @@ class Batches(Generic[K, J, A]):
 
     @property
     def waiting(self) -> int:
-        """How many jobs no batch has taken yet."""
+        """The number of jobs that no batch has taken yet."""
         with self._changed:
             return sum(map(len, self._groups.values()))
 
     def ask(self, key: K, job: J) -> A:
-        """The job's answer; waits for it.
+        """Submit a job and wait for its answer.
 
-        Raises what `run` raised, NotNow where it did not fit into memory, and ModelError where the batches were closed.
+        Raises:
+            NotNow: The job alone does not fit into memory.
+            ModelError: The batches were closed before the job ran.
+            Exception: Whatever `run` raised for the job.
         """
         return wait_for(self.submit(key, job))
 
     def submit(self, key: K, job: J) -> Future[A]:
-        """The same without waiting: what `ask` would give or raise is the future's. A job cancelled before its turn is
-        left out."""
+        """Submit a job; the future gets the answer, or the error, that `ask` would give. A job whose future is
+        cancelled before it runs is skipped."""
         with interrupts_deferred(), self._changed:
             waiting = _Waiting(job, Future[A](), time.monotonic(), self._turn)
             if self._closed:
@@ -109,7 +121,7 @@ class Batches(Generic[K, J, A]):
         return waiting.answer
 
     def close(self) -> None:
-        """Finish the batch that is running; what waits fails."""
+        """Finish the running batch and stop; jobs that still wait fail with ModelError."""
         with self._changed:
             self._closed = True
             waiting = [waiting for group in self._groups.values() for waiting in group]
@@ -245,13 +257,19 @@ class Batches(Generic[K, J, A]):
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that memory ran out: torch's own kind, and what backends say in words."""
+    """Tell whether an error means that memory ran out, by its type's name and its message.
+
+    >>> is_out_of_memory(RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"))
+    True
+    >>> is_out_of_memory(RuntimeError("expected 3 channels"))
+    False
+    """
     words = f"{type(error).__name__} {error}".lower()
     return _OUT_OF_MEMORY.search(words) is not None
 
 
 def give_memory_back() -> None:
-    """Let go of what nobody refers to any more, on the GPU too."""
+    """Collect garbage and empty torch's cache of GPU memory."""
     import torch
 
     gc.collect()

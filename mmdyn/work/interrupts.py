@@ -1,4 +1,4 @@
-"""Ctrl-C: work that is stopped by it in order, and a moment at which code of others would not bear it."""
+"""Ctrl-C: work ends in order when it comes, and code that cannot bear an interrupt runs without one."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 NOTICED_SECONDS = 0.5
-"""How long the process waits at a time: an interrupt that comes just before a wait is noticed only when that ends."""
+"""The longest single wait. An interrupt that comes just before a wait begins is noticed only when that wait ends."""
 ORDERLY = 2
-"""So many interrupts cancel the work; any further one is raised wherever the process is, in case it does not get
-there."""
+"""The first two interrupts cancel the work; any further one is raised at once, in case the work does not end."""
 
 
 def run_to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, and give what came of it; in a thread of its own where a loop is running already, as in a
-    notebook.
+    """Run a coroutine to its end and return its result; where an event loop is running already (a notebook), in a
+    thread.
 
-    An interrupt cancels the work, a second one cancels it again, and KeyboardInterrupt is raised when it has ended.
-    asyncio.run would raise at the second one wherever the process is, which may leave a lock held for good or be lost
-    in a callback.
+    The first interrupt cancels the coroutine, the second cancels it again. asyncio.run would raise the second one
+    wherever the process is, which may leave a lock held for good or be lost in a callback.
+
+    Raises:
+        KeyboardInterrupt: The coroutine was interrupted, and has ended.
     """
     running, nested = _Running(work), _in_a_loop()
     try:
@@ -119,11 +120,11 @@ def _handled(handler: Callable[[int, FrameType | None], None], nested: bool) -> 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """An interrupt that comes within the block is raised at its end; for short blocks whose code does not bear it.
+    """Raise an interrupt that comes within the block at the end of the block; for short blocks of code that it would
+    break.
 
-    Some libraries swallow it half way through a start. And Python raises it between taking one of the locks of
-    `threading` and the block that would release it: what other threads need may then be held for good, and the process
-    waits for them when it ends.
+    Some libraries swallow an interrupt while they start. And Python can raise it between taking a lock of `threading`
+    and the block that would release it: the lock then stays held, and the process waits for it for good when it ends.
     """
     came = list[int]()
     with _handled(lambda number, _: came.append(number), nested=True):
@@ -133,7 +134,8 @@ def interrupts_deferred() -> Iterator[None]:
 
 
 def wait_for(future: Future[T]) -> T:
-    """What a future gives or raises. An interrupt ends the waiting, and leaves nothing of the future's locked."""
+    """Return a future's result, or raise its error. An interrupt ends the wait and leaves no lock of the
+    future held."""
     while threading.current_thread() is threading.main_thread():
         with interrupts_deferred():
             ended = futures.wait([future], NOTICED_SECONDS).done

@@ -1,4 +1,4 @@
-"""Many keyed jobs over many processes, here or on a Ray cluster, resumable: what is done is not done again."""
+"""Runs keyed jobs in threads, processes or on a Ray cluster; keeps the results, and runs no job that has one."""
 
 from __future__ import annotations
 
@@ -49,14 +49,21 @@ def run_jobs(
     advance: Callable[..., None],
     settled: Callable[[bytes], bool] = lambda result: True,
 ) -> int:
-    """Do every job that has no settled result in the store yet, and keep its result there; `find_result` finds it.
+    """Run every job that has no settled result in the store yet, and keep its result there; `find_result` reads it.
 
-    With several workers `make` is called once in each process, so it must be importable by name; with one worker all is
-    done in this process, by so many `threads` (for work that waits for a server or a device). `over` does them
-    elsewhere, as `in_replicas` does. Jobs are taken as they are needed; `advance` is called once for each, with `there`
-    where its result was kept before. A result that is not `settled` counts in this session of the store alone: the next
-    one does the job again. Equal jobs that come close together may both be done. Returns how many there are. Raises
-    UserError where a worker dies, or raises an MmdynError; any other error in a worker is printed by it and ends it.
+    Jobs are taken as they are needed. Two equal jobs that come close together may both be run. Returns the number of
+    results that are not settled.
+
+    Args:
+        make: Makes the function that does a job; called once in each process, so it must be importable by name.
+        workers, threads: The number of processes; with one process, its number of threads.
+        over: Runs the jobs elsewhere, as `in_replicas` does.
+        advance: Called once for each job, with `there=True` where its result was in the store already.
+        settled: Whether a result is final. Another one counts in this session only; the next session runs the job
+            again.
+
+    Raises:
+        UserError: A worker died, or raised an MmdynError. Any other error is printed by the worker and ends it.
     """
 
     def missing() -> Iterator[Job]:
@@ -251,11 +258,14 @@ ROUNDING = 1e-6
 
 
 class RayConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name", tag="ray"):
-    """A Ray cluster.
+    """A Ray cluster, and the replicas that work on it.
 
-    address: host:port, `local` for one that is started on this machine, or empty for the one that RAY_ADDRESS names
-        (`local` where it names none). replicas: of each model, or of what makes variants. gpus: of each replica,
-        fractions too; None for one where the cluster has GPUs.
+    Args:
+        address: host:port; `local` starts a cluster on this machine; empty takes the one that RAY_ADDRESS names, or
+            `local` where it names none.
+        replicas: The number of replicas of each model, or of what makes variants; at least 1.
+        gpus: The GPUs of each replica: a fraction of one, or a whole number. None: 1 where the cluster has GPUs, else
+            0.
     """
 
     address: str = ""
@@ -276,7 +286,11 @@ class RayConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name
             )
 
     def gpus_each(self, ray: Any) -> float:
-        """The GPUs of a replica on a joined cluster. Raises UserError where it has no room for all of them."""
+        """Return the number of GPUs of each replica on a connected cluster.
+
+        Raises:
+            UserError: The cluster does not have room for all replicas.
+        """
         there = [node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"]]
         gpus = float(any(there)) if self.gpus is None else self.gpus
         if gpus and self.replicas > (room := room_for(gpus, there)):
@@ -288,7 +302,17 @@ class RayConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name
 
 
 def room_for(gpus: float, there: Sequence[float]) -> int:
-    """How many replicas fit on nodes with so many GPUs each: a fraction is of one GPU, several GPUs are of one node."""
+    """Count the replicas that fit on nodes.
+
+    Args:
+        gpus: The GPUs of a replica, above 0. A fraction is a share of one GPU; several GPUs are on one node.
+        there: The number of GPUs of each node.
+
+    >>> room_for(0.5, [2, 1])
+    6
+    >>> room_for(2, [4, 3])
+    3
+    """
     if gpus < 1:
         return sum(int(node) * int(1 / gpus + ROUNDING) for node in there)
     return sum(int(node // gpus) for node in there)
@@ -296,7 +320,12 @@ def room_for(gpus: float, there: Sequence[float]) -> int:
 
 @contextmanager
 def open_ray(address: str) -> Iterator[Any]:
-    """The module `ray`, connected. A connection that was there before stays."""
+    """Connect to a Ray cluster and yield the module `ray`. A connection that exists already is used, and stays open.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+        UserError: No cluster answers at `address` (as in RayConfig).
+    """
     try:
         ray: Any = import_module("ray")
     except ModuleNotFoundError:

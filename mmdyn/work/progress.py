@@ -1,4 +1,4 @@
-"""How far work is: a bar or lines on standard error, and a log in the run's folder."""
+"""Progress: a bar or lines on standard error, and a log file in the run's folder."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ T = TypeVar("T")
 
 
 class ProgressBar:
-    """Counts what is done of `total` (None where it is not known), with rate, time left and whatever it is told to
-    note; every few `seconds` (PLAIN_SECONDS), also while nothing gets done."""
+    """Shows on standard error how many items are done, with the rate, the time left and notes.
+
+    It is a bar on a terminal; elsewhere a line every few seconds, also while no item is finished.
+
+    Args:
+        total: The number of items; None where it is not known.
+        quiet: Show nothing.
+        seconds: The time between two lines; PLAIN_SECONDS by default.
+    """
 
     def __init__(
         self, what: str, total: int | None = None, *, quiet: bool = False, seconds: float | None = None
@@ -44,20 +51,20 @@ class ProgressBar:
             self._task = self._bar.add_task(what, total=total, notes="")
 
     def advance(self, count: int = 1, *, there: bool = False, **notes: int | str) -> None:
-        """Count more as done; those that were `there` before take no part in the rate."""
+        """Count items as done. Those that were done before (`there`) do not count towards the rate."""
         self.done += count
         self._there += count if there else 0
         self.note(**notes)
 
     def count(self, items: Iterable[T]) -> Iterator[T]:
-        """The items, each counted as done when another one is asked for."""
+        """Yield the items; each counts as done when the next one is taken."""
         for item in items:
             yield item
             self.advance()
 
     def note(self, **notes: int | str) -> None:
-        """Show failed=2 as `2 failed` and cost="1 USD" as `cost 1 USD`, from now on; a zero or an empty text is not
-        shown."""
+        """Show notes from now on: failed=2 as `2 failed`, cost="1 USD" as `cost 1 USD`; a zero or an empty text is
+        hidden."""
         if notes:
             self._notes = self._notes | notes  # another one, as a thread may be reading this one
         now = time.monotonic()
@@ -67,7 +74,7 @@ class ProgressBar:
             self._print(now)
 
     def say(self, text: str) -> None:
-        """Print a line of its own."""
+        """Print a line of its own, above the bar."""
         if self._bar:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
         elif not self._quiet:
@@ -124,7 +131,7 @@ FORM = "%(asctime)s %(levelname)s %(message)s"
 
 @contextmanager
 def run_log(folder: Path, rank: int = 0) -> Iterator[None]:
-    """Append what is logged meanwhile to log.txt in a run's folder, or log-N.txt for rank N; how it ends, too."""
+    """Append what is logged within the block to log.txt in `folder` (log-N.txt for rank N), and how the block ended."""
     handler = logging.FileHandler(folder / (f"log-{rank}.txt" if rank else "log.txt"), encoding="utf-8")
     handler.setFormatter(logging.Formatter(FORM))
     LOG.addHandler(handler)
@@ -141,7 +148,7 @@ def run_log(folder: Path, rank: int = 0) -> Iterator[None]:
 
 
 def log_to_terminal() -> None:
-    """Print what is logged on standard error, too."""
+    """Print what is logged to standard error as well."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter(FORM))
     LOG.addHandler(handler)

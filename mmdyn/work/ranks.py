@@ -20,33 +20,41 @@ from mmdyn.work.pool import find_result
 from mmdyn.work.store import Store, is_held, session_of
 
 LOOK_SECONDS = 0.5
-"""Between two looks for what another rank makes."""
+"""Seconds between two looks for what another rank writes."""
 NOTE_SECONDS = 20.0
-"""How long a rank is waited for before this is said."""
+"""Seconds of waiting for a rank after which a message says so."""
 LOST_SECONDS = 600.0
-"""How long a rank that has not begun, and may be starting or fetching a model's weights, may hold no file of the store
-before it counts as lost."""
+"""A rank that has not begun counts as lost after so many seconds without a file of the store: it may still be starting,
+or fetching a model's weights."""
 GONE_SECONDS = 5.0
-"""The same of one that had begun, and so has ended, unless it is started again."""
+"""The same for a rank that had begun: it has ended, unless it is started again."""
 LEAVE_SECONDS = 30.0
-"""How long the others are given to let go of their files."""
+"""Seconds that the other ranks have to close their files."""
 REFUSED = "refused"
-"""The store's kind for why the first rank was refused, by its session, and for who has read that."""
+"""The store's kind for the error of rank 0, by its session, and for the ranks that have read it."""
 LINGER_SECONDS = 3600.0
-"""How long a rank that has stopped stays for the first one, which others still work for."""
+"""The most seconds that a rank which has stopped waits for rank 0, which other ranks still work for."""
 NO_LAUNCHER = "where no launcher started this process, unset RANK and WORLD_SIZE"
-"""What to do where a rank is waited for that nobody starts."""
+"""The advice for a wait for a rank that nobody starts."""
 
 
 class Ranks(Struct, frozen=True):
-    """This process's number, from 0, and how many there are."""
+    """This process's rank (`number`, from 0) and the number of ranks (`size`) that a launcher started.
+
+    >>> Ranks(1, 4).writer, Ranks(0, 4).writer
+    ('rank-1', 'main')
+    """
 
     number: int = 0
     size: int = 1
 
     @staticmethod
     def of_environment() -> Ranks:
-        """What the launcher said in RANK and WORLD_SIZE; one process where it said nothing. Raises UserError."""
+        """Read RANK and WORLD_SIZE, which the launcher sets; rank 0 of 1 where they are not set.
+
+        Raises:
+            UserError: They are no numbers, or RANK is not below WORLD_SIZE.
+        """
         number, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
         if not (number.isdecimal() and size.isdecimal() and int(number) < int(size)):
             raise UserError(f"RANK is {number!r} and WORLD_SIZE {size!r}: let the launcher set both, or unset both")
@@ -58,20 +66,30 @@ class Ranks(Struct, frozen=True):
         return self.writer_of(self.number)
 
     def writer_of(self, number: int) -> str:
-        """The name of a rank's file in a store: the first one's is that of a process on its own."""
+        """The name of a rank's file in a store; rank 0 has that of a process without a launcher."""
         return f"rank-{number}" if number else "main"
 
     def owner(self, key: str) -> int:
-        """The rank that does a job, by its hexadecimal key."""
+        """The rank that does a job, by the job's key: a digest in hexadecimal.
+
+        >>> Ranks(0, 4).owner("0000000a")
+        2
+        """
         return int(key[:8], 16) % self.size
 
     def wait_for(
         self, rank: int, folder: Path, ready: Callable[[], bool], *, begun: Callable[[], bool] = lambda: False
     ) -> None:
-        """Wait until something is there that another rank makes; say so where that rank is not there after a while.
+        """Wait until another rank has made something.
 
-        `begun`: whether it is known to have begun, as it may turn out while it is waited for. Raises UserError where it
-            is lost.
+        Args:
+            rank: The rank that makes it.
+            folder: The folder of the store that the ranks share.
+            ready: Whether it is there now.
+            begun: Whether the rank is known to have begun its work; asked again while waiting.
+
+        Raises:
+            UserError: The rank ended, or never started.
         """
         began = seen = time.monotonic()
         noted, told, there = False, False, False
@@ -89,11 +107,10 @@ class Ranks(Struct, frozen=True):
             time.sleep(LOOK_SECONDS)
 
     def wait_for_result(self, store: Store, kind: str, key: str) -> str:
-        """Wait until the rank that does a job has saved its result; the session of its store by which `find_result`
-        finds it.
+        """Wait until the rank that owns a job has saved its result; return the store's session for `find_result`.
 
-        A rank keeps its store open until rank 0 is done, so that what an earlier process of its number left unsettled
-        is told from what this one did.
+        A rank keeps its store open until rank 0 is done, so its session tells its own unsettled results from those of
+        an earlier process of the same rank.
         """
         owner, session = self.owner(key), store.session
         if owner == self.number:
@@ -109,8 +126,10 @@ class Ranks(Struct, frozen=True):
 
     @contextmanager
     def telling(self, store: Store) -> Iterator[None]:
-        """Where the first rank is refused, let the others end with its sentence: it stays until they have read it, or
-        were refused themselves, or for a while."""
+        """Pass a UserError of this rank on to the other ranks, so that they end with the same message.
+
+        The rank stays until the others have read the message, or failed themselves, or LEAVE_SECONDS have passed.
+        """
         try:
             yield
         except UserError as error:
@@ -129,20 +148,19 @@ class Ranks(Struct, frozen=True):
             time.sleep(LOOK_SECONDS / 5)
 
     def heed(self, store: Store) -> None:
-        """Raise UserError with the first rank's sentence where it was refused; to be called within `telling`."""
+        """Raise the UserError that rank 0 ended with, if it did; call this within `telling`."""
         session = session_of(store.folder, self.writer_of(0))
         if session and (said := store.get(REFUSED, session)) is not None:
             raise UserError(said.decode())
 
     def linger(self, folder: Path) -> None:
-        """Wait until the first rank has let go of its file: a launcher ends every rank when one leaves with an
-        error."""
+        """Wait until rank 0 has closed its file: a launcher ends every rank when one leaves with an error."""
         until = time.monotonic() + LINGER_SECONDS
         while is_held(folder, self.writer_of(0)) and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
 
     def wait_until_left(self, folder: Path) -> bool:
-        """Wait a while for the other ranks to let go of their files; whether they did."""
+        """Wait up to LEAVE_SECONDS for the other ranks to close their files; return whether they did."""
         others = [self.writer_of(number) for number in range(self.size) if number != self.number]
         until = time.monotonic() + LEAVE_SECONDS
         while held := any(is_held(folder, writer) for writer in others):

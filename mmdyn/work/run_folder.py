@@ -1,4 +1,4 @@
-"""The run folder: run.json (what was asked for, never a key or token) and the store of records."""
+"""A run folder: run.json (what the run asks, never a key or token) and the store of its records."""
 
 from __future__ import annotations
 
@@ -26,25 +26,30 @@ from mmdyn.sample import from_json
 from mmdyn.work.store import Reader
 
 FEW = 5
-"""Replies of which nothing is said yet."""
+"""Fewer replies than this give rise to no doubt about a server."""
 MOST = 200
-"""Requests with and without pictures that are set against each other."""
+"""The most requests with pictures, and without, that are kept to compare their token counts."""
 DIFFERENT = 3
-"""Prompts of different lengths that are counted alike where they were cut, at least."""
+"""Prompts seem cut where at least so many different lengths have the same token count."""
 SHORTEST_CUT = 500
-"""Tokens that no server cuts prompts to; counts of shorter ones are equal by chance."""
+"""Servers cut prompts to no fewer tokens than this; equal counts of shorter prompts are chance."""
 LONGER, DIFFERING = 1.3, 1.05
 """How many times as long as it was counted the longest of some prompts should be, and as long as the shortest of them,
 where they were cut."""
 LEAST_PICTURE = 8
-"""Tokens that a picture takes at least."""
+"""The fewest tokens that a picture takes."""
 SHORT_TEXT = 150
-"""Tokens of a text up to which an estimate of them is out by fewer than a picture takes."""
+"""Up to this length (in tokens) the estimate of a text's length errs by less than a picture takes."""
 
 
 class CacheUse(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """How many of some `replies` came from the cache, and on which days (UTC) the `first` and the `last` of those were
-    made."""
+    """Counts of replies, and of those out of the cache.
+
+    Args:
+        replies: All replies without an error.
+        cached: Those that came from the cache.
+        first, last: The days (UTC, ISO 8601) on which the oldest and the newest cached reply was made.
+    """
 
     replies: int = 0
     cached: int = 0
@@ -52,7 +57,7 @@ class CacheUse(Struct, forbid_unknown_fields=True, omit_defaults=True):
     last: str = ""
 
     def add(self, reply: Reply) -> None:
-        """Count a reply; an error is none."""
+        """Count a reply; a reply that is an error does not count."""
         self.replies += not reply.error
         if reply.cached:
             day = datetime.fromtimestamp(reply.made, UTC).date().isoformat()
@@ -60,7 +65,11 @@ class CacheUse(Struct, forbid_unknown_fields=True, omit_defaults=True):
             self.first, self.last = min(self.first or day, day), max(self.last, day)
 
     def __str__(self) -> str:
-        """Such as `12 of 40 replies from the cache, made on 2026-11-02`; empty where none is."""
+        """A sentence for a report; empty where no reply was cached.
+
+        >>> str(CacheUse(40, 12, "2026-11-02", "2026-11-02"))
+        '12 of 40 replies from the cache, made on 2026-11-02'
+        """
         if not self.cached:
             return ""
         days = self.first if self.first == self.last else f"{self.first} to {self.last}"
@@ -68,8 +77,10 @@ class CacheUse(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class ReplyTally:
-    """The replies of one model, counted as they come. models, fingerprints (attributes): what the server said that they
-    are of."""
+    """Counts the replies of one model as they come, to find signs that its server is misconfigured.
+
+    The attributes `models` and `fingerprints` count what the server says of itself in each reply.
+    """
 
     def __init__(self) -> None:
         self.models, self.fingerprints = Counter[str](), Counter[str]()
@@ -96,7 +107,8 @@ class ReplyTally:
                 self._text.append((estimate, counted))
 
     def doubts(self) -> Iterator[str]:
-        """What the server seems to have done with the requests, in a sentence each."""
+        """Yield a sentence for each sign: prompts cut to the context's length, pictures not read, or answers that the
+        server's reasoning parser took away."""
         most = max(self._estimates, default=0)
         if (should := self._should_be(most)) >= LONGER * most > 0:
             yield (
@@ -147,12 +159,12 @@ SCHEMA = 1
 RECORD, FAILURE, SAMPLE, EXPANSION, FOUND = "record", "failure", "sample", "expansion", "found"
 """The store's kinds. `found`: the ids of the points that were looked up for a sample, the best first."""
 ANSWERED_NOW = "@"
-"""What parts a record's key from the digest of the sample that it is scored by, where that one has another golden
-answer than was asked with."""
+"""Separates, in a score's key, the record's key from the digest of the sample that it is scored by, where that sample's
+golden answer was corrected after the run."""
 
 
 class RecordSource(Protocol):
-    """An opened store, for reading alone or for writing too."""
+    """An opened store that records are read from."""
 
     def get(self, kind: str, key: str) -> bytes | None:
         """The value of a key, or None."""
@@ -160,20 +172,24 @@ class RecordSource(Protocol):
 
 
 class Expansion(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model (by its label) wrote on knowledge points before it was shown the question; by its request's key and
-    its text's digest beside the records."""
+    """What a model (by its label) wrote about knowledge points in a turn before the question."""
 
     model: str
     reply: Reply
 
 
 class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
+    """A set of a run.
 
-    digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than
-        were asked with. strength: of its variants, by chain, with the chain's role. factors, design: of a set made
-        with --factorial, the chains whose subsets are in it, and which (`mmdyn.stats.design_forms` with the set's
-        `seed`).
+    Args:
+        root: The name of the standard set that it is, or that its variants were made of.
+        folder: An absolute path, or one relative to the run's folder.
+        digest: The set's digest when it was asked.
+        answers: The digest of the corrected golden answers that the scores use; empty where no answer was corrected.
+        strength: The strength of the variants of each chain, and the chain's role.
+        factors, design: For a set made with --factorial, the chains that are combined, and the name of the design
+            (`mmdyn.stats.design_forms`).
+        seed: The seed of that design.
     """
 
     name: str
@@ -188,18 +204,18 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Served: TypeAlias = dict[str, tuple[dict[str, Json], ...]]
-"""What servers listed of models, by the models' names, each entry once in a row."""
+"""What servers list of models, by the models' names; an entry is kept each time that it differs from the one before."""
 
 
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A model of a run: how reports name it, and what of it went into the requests' keys."""
+    """A model of a run: its label in reports, and its identity, which is a part of every request's key."""
 
     label: str
     identity: dict[str, Json]
 
 
 class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A judge of a run: how reports name it, its id, and all of it that decides its verdicts."""
+    """A judge of a run: its label in reports, its id, and its identity, which holds all that decides its verdicts."""
 
     label: str
     id: str
@@ -207,13 +223,17 @@ class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def rubrics(self) -> tuple[str, ...]:
-        """The names of the rubrics that it goes by, one for a sample."""
+        """The names of the judge's rubrics; a sample is judged by one of them."""
         rubrics = self.identity.get("rubrics") if isinstance(self.identity, dict) else None
         return tuple(rubrics) if isinstance(rubrics, dict) else ()
 
     @property
     def name(self) -> str:
-        """The label with what else tells judges apart, such as `openai:x, match, 3 votes (6438ebdf)`."""
+        """The label with all that tells judges apart.
+
+        >>> JudgeEntry("openai:x", "6438ebdf", {"rubrics": {"match": 1}, "votes": 3}).name
+        'openai:x, match, 3 votes (6438ebdf)'
+        """
         parts = [self.label, *(["auto"] if len(self.rubrics) > 1 else self.rubrics)]
         if isinstance(self.identity, dict):
             votes = self.identity.get("votes")
@@ -223,7 +243,11 @@ class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
-    """Scores by their scorer's name, and the judges whose verdicts they are made of; `judge_mode` is a Cascade's."""
+    """The name of a run's scores, the judges whose verdicts they use, and when those are asked (`judge_mode`).
+
+    >>> Scoring("mdk12@2+wrong(6438ebdf)").rules
+    'mdk12@2'
+    """
 
     scorer: str
     judges: tuple[JudgeEntry, ...] = ()
@@ -231,12 +255,12 @@ class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def rules(self) -> str:
-        """The name of the scores by rules alone that these are made of."""
+        """The name of the scores that the rules alone give: policy and version."""
         return self.scorer.partition("+")[0]
 
     @property
     def policy(self) -> str:
-        """The policy or metric of these rules."""
+        """The policy, or the metric, of these rules."""
         return self.rules.partition("@")[0]
 
     def __str__(self) -> str:
@@ -244,9 +268,15 @@ class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Evaluator(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How questions are asked, and how the replies are scored. `scorer` names the scores in force, which verdicts of
-    the `judges` are a part of where there are any (asked in the mode `judge_mode`). `under_way`: those that come into
-    force when no verdict is missing. `prompt` is the user's own template, `prompts` a digest of all templates.
+    """How the questions of a set are asked, and how the replies are scored.
+
+    Args:
+        limit: Only the first so many samples are asked.
+        prompts: A digest of all prompt templates.
+        prompt: The user's own template; empty where there is none.
+        scorer: The name of the scores in force, which include the verdicts of the `judges`.
+        judge_mode: When the judges are asked.
+        under_way: The scores that replace those in force once no verdict is missing.
     """
 
     conditions: tuple[Condition, ...]
@@ -265,12 +295,12 @@ class Evaluator(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def scorings(self) -> tuple[Scoring, ...]:
-        """The scores in force, then those under way."""
+        """The scores in force, then those under way, if any."""
         return tuple(filter(None, (self.active_scores, self.under_way)))
 
     @property
     def judged(self) -> tuple[Scoring, ...]:
-        """Those of these that judges have a part in."""
+        """Those of `scorings` that have judges."""
         return tuple(scoring for scoring in self.scorings if scoring.judges)
 
 
@@ -278,19 +308,21 @@ E = TypeVar("E", bound=Evaluator)
 
 
 class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """run.json: a run, and the evaluator of all its sets. `evaluators`: that of each standard set with its variants, by
-    its name, where sets have different ones; the run's own `conditions` are those of all of them then. `planned` is the
-    number of records asked for. `beside`: metrics by which the same replies are scored, too, without being in force.
+    """run.json: a run, and the evaluator that its sets share.
 
-    `instructions`: by context and style, how a model is told to reply there, in all languages, empty where the words
-        are those that it is told without the context.
-    `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in
-    kprag.
-    `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
-        in words. `examples`: where those came from that stood before the questions, empty where there were none.
-    `cache`: how many replies came from the cache, as of the end of the last call. `served`: what servers of one's own
-        listed of a model (by its label) or a judge (by `judge LABEL`), each entry while the run was asked and judged.
-    `merged_from`: the folders of the runs that it was merged from, as they were typed.
+    Args:
+        evaluators: The evaluator of each standard set (by name) with its variants, where they differ; `conditions` then
+            holds all of theirs.
+        beside: Further metrics that score the same replies; they are not in force.
+        planned: The number of records that the run consists of.
+        skipped: By mode, the number of samples that cannot be asked in it, such as those without knowledge points.
+        instructions: By `CONTEXT STYLE`, the instruction on how to reply; empty where it is the one used without a
+            context.
+        knowledge, library: How knowledge was shown beside the questions; where it came from, in words.
+        examples: Where the examples before the questions came from.
+        cache: The replies that came from the cache, as of the end of the last call.
+        served: What servers listed of each model (by label) and judge (by `judge LABEL`) during the run.
+        merged_from: The folders that this run was merged from, as typed.
     """
 
     sets: tuple[SetEntry, ...]
@@ -312,9 +344,9 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
     schema: int = SCHEMA
 
     def role(self, root: str, chain: str) -> Role:
-        """What a chain is in the dynamic sets of a standard set for (`root` is its name).
+        """The role of a chain in the dynamic sets of a standard set named `root`.
 
-        It is treatment where one of them says so, and where none tells of it: sets that were made by hand do not.
+        It is `treatment` where any of the sets says so, and where none says anything, as sets made by hand do not.
         """
         entries = [entry.strength for entry in self.sets if entry.root == root]
         roles: list[Role] = [strength[chain].role for strength in entries if chain in strength]
@@ -322,15 +354,15 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def by_root(self) -> dict[str, Evaluator]:
-        """The evaluator of each standard set; under the name "" that of all, where they have one."""
+        """The evaluator of each standard set, by name; the one key "" where all share an evaluator."""
         return self.evaluators or {"": self}
 
     def evaluator(self, root: str) -> Evaluator:
-        """The evaluator of a standard set and its variants."""
+        """The evaluator of the standard set named `root` and its variants."""
         return self.by_root.get(root, self)
 
     def with_evaluators(self, change: Callable[[str, Evaluator], Evaluator]) -> RunConfig:
-        """The same with what `change` makes of each evaluator, by its name in `by_root`."""
+        """Return a copy in which `change(root, evaluator)` replaces each evaluator of `by_root`."""
         changed = {root: change(root, evaluator) for root, evaluator in self.by_root.items()}
         if self.evaluators:
             return replace(self, evaluators=changed)
@@ -338,27 +370,32 @@ class RunConfig(Evaluator, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def scorers(self) -> tuple[str, ...]:
-        """The names of the scores in force."""
+        """The names of the scores in force, each once."""
         return tuple(dict.fromkeys(evaluator.scorer for evaluator in self.by_root.values()))
 
     def scores_by(self, metric: str, root: str) -> str | None:
-        """The scores of a standard set by a metric, in force or beside those; None where there are none."""
+        """The name of a set's scores by a metric, whether in force or among `beside`; None where there are none."""
         known = (self.evaluator(root).scorer, *(self.beside or ()))
         return next((scorer for scorer in known if scorer.partition("@")[0] == metric), None)
 
     def instruction(self, context: str, style: str) -> str | None:
-        """What `instructions` say; None where that is not known, of predictions that another program made."""
+        """The instruction of a context and style; empty for the usual one, None where it is not known (imported
+        predictions)."""
         return "" if context == NONE else self.instructions.get(f"{context} {style}")
 
     @property
     def all_judges(self) -> tuple[JudgeEntry, ...]:
-        """The judges of all scores in force and under way, each once."""
+        """The judges of all scores, in force and under way, each once."""
         judged = (scoring for evaluator in self.by_root.values() for scoring in evaluator.judged)
         return tuple({entry.id: entry for scoring in judged for entry in scoring.judges}.values())
 
 
 class RunFolder:
-    """An opened run folder. Raises InputError where there is none."""
+    """Opens a run's folder.
+
+    Raises:
+        InputError: There is no folder, no finished run in it, a run of another schema, or a run without records.
+    """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -396,35 +433,41 @@ class RunFolder:
 
     @property
     def records_folder(self) -> Path:
-        """Where the store lies."""
+        """The folder of the store."""
         return self.folder / "records"
 
     def set_folder(self, entry: SetEntry) -> Path:
-        """Where a set of the run lies."""
+        """The folder of one of the run's sets."""
         return self.folder / entry.folder
 
     def records(self, known: set[str] | None = None) -> Iterator[Record]:
-        """Every record, with the score that is in force; each failure that was not mended since, once.
+        """Yield every record with its score in force, then for each request that only failed its last failure.
 
-        Those of the keys `known` are left out, and taken out of `known`: what stays there is no longer in the store.
+        Args:
+            known: Keys of records to skip. Each one that is met is removed from it, so that what remains is no longer
+                in the store.
         """
         with self.reading() as reader:
             yield from _joined(reader, self.config, known if known is not None else set())
 
     def expansions(self) -> Iterator[Expansion]:
-        """What models wrote on knowledge points before they were shown questions, each once."""
+        """Yield what models wrote about knowledge points before the questions, each once."""
         with self.reading() as reader:
             for _, value in reader.items(EXPANSION):
                 yield from_json(value, Expansion)
 
     def note_cache(self) -> None:
-        """Have run.json say how many replies came from the cache."""
+        """Write into run.json how many replies came from the cache."""
         with self.reading() as reader:
             self.write_config(replace(self.config, cache=cache_use(reader)))
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
-        """The opened store. Raises InputError where what is read out of it is damaged."""
+        """Open the store for reading.
+
+        Raises:
+            InputError: A value read within the block is damaged, or of another version.
+        """
         with Reader(self.records_folder) as reader:
             try:
                 yield reader
@@ -433,34 +476,42 @@ class RunFolder:
                 raise InputError(self.folder, None, f"{why}: evaluate into a new folder") from None
 
     def write_config(self, config: RunConfig) -> None:
-        """Replace run.json in one step."""
+        """Replace run.json atomically."""
         self.config = config
         write_config(self.folder, config)
 
 
 def spelt(served: Mapping[str, Json]) -> str:
-    """What a server listed of a model, such as `root=/models/a, max_model_len=4096`."""
+    """Write what a server lists of a model on one line.
+
+    >>> spelt({"root": "/models/a", "max_model_len": 4096})
+    'root=/models/a, max_model_len=4096'
+    """
     return ", ".join(f"{key}={value}" for key, value in served.items())
 
 
 def score_kind(scorer: str) -> str:
-    """The store's kind for the scores of a scorer (its name with its version)."""
+    """The store's kind for the scores of a scorer, given by name and version.
+
+    >>> score_kind("mdk12@2")
+    'score:mdk12@2'
+    """
     return f"score:{scorer}"
 
 
 def judged_kind(judge: str) -> str:
-    """The store's kind for the verdicts of the judge of this id, by record."""
+    """The store's kind for the verdicts of a judge, given by its id; their keys are records' keys."""
     return f"judged:{judge}"
 
 
 def unjudged_kind(judge: str) -> str:
-    """The store's kind for each time that the judge of this id was asked and gave no verdict, by record and time."""
+    """The store's kind for the times that a judge, given by its id, gave no verdict, by record and attempt."""
     return f"unjudged:{judge}"
 
 
 def answers_kind(answers: str) -> str:
-    """The store's kind for the samples, by the digests that they were asked with, that have other golden answers
-    now."""
+    """The store's kind for samples with corrected golden answers, by the digests of the samples that were asked;
+    `answers` is the digest of the corrections."""
     return f"answers:{answers}"
 
 
@@ -469,7 +520,7 @@ class _Answer(Struct):
 
 
 def cache_use(reader: Reader) -> CacheUse:
-    """How many of the replies in a store came from the cache."""
+    """Count the replies in a store, and those that came from the cache."""
     use = CacheUse()
     for kind in (RECORD, EXPANSION):
         for _, value in reader.items(kind):
@@ -487,11 +538,15 @@ class _Worth(Struct):
 
 
 def scored_records(reader: Reader, sets: Iterable[SetEntry], root: str = "") -> Iterator[tuple[str, bytes]]:
-    """Every record of a run of these sets as it is stored, with the key that its scores, verdicts and labels lie under;
-    of the standard set `root` and its variants alone, where one is named.
+    """Yield each stored record (JSON) of a run with the key of its scores, verdicts and labels.
 
-    The key is its own; where it is scored by a sample whose golden answer is another one now, that sample's digest
-    follows.
+    Args:
+        sets: All sets of the run.
+        root: Only records of this standard set and its variants; all where empty.
+
+    Yields:
+        The record's key, followed by ANSWERED_NOW and the digest of the corrected sample where its golden answer was
+            corrected; and the record.
     """
     kinds = dict[str, list[str]]()
     for entry in sets:
@@ -508,7 +563,8 @@ def scored_records(reader: Reader, sets: Iterable[SetEntry], root: str = "") -> 
 
 
 def record_under(key: str, value: bytes, kept: RecordSource) -> Record:
-    """The record of such a key, with what is of the sample that it is scored by."""
+    """Decode a record of `scored_records`; where its golden answer was corrected, with the corrected sample's digest
+    and points."""
     record, digest = from_json(value, Record), key.partition(ANSWERED_NOW)[2]
     if not digest:
         return record
@@ -517,7 +573,7 @@ def record_under(key: str, value: bytes, kept: RecordSource) -> Record:
 
 
 def write_config(folder: Path, config: RunConfig) -> None:
-    """Write run.json in one step."""
+    """Write run.json atomically; makes the folder if needed."""
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{RUN}.part"
     part.write_bytes(msgspec.json.format(canonical(config), indent=2) + b"\n")

@@ -1,7 +1,7 @@
-"""A set out of a set: a step makes something of every sample, and everything else is done here.
+"""Makes a set out of a set: a step turns each sample into new ones, or says why not; all else is done here.
 
-The work goes over processes, threads or launched ranks, goes on after it was killed, and gives the same set, byte for
-byte, whoever did it. Perturbing is a step; so is whatever takes a sample and gives samples, or a reason why not.
+The work runs in processes, threads or launched ranks, continues after it was killed, and writes the same bytes whoever
+did it. Perturbing is such a step.
 """
 
 from __future__ import annotations
@@ -45,16 +45,17 @@ from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Reader, Store
 
 IMPORTED_SOURCE = ".source"
-"""Where a file is imported to, under the new set's folder."""
+"""The folder, in the new set's folder, that a source file is imported into."""
 
 _SETTINGS, _OUTCOMES = "settings", "outcomes"
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """The outcome of a sample, or of one attempt at it: a new sample, or a dropped one with the reason.
+    """What a step makes of a sample: a new sample, or a dropped one with the reason.
 
-    `may_pass`: the reason may be gone in another run, such as a model that did not answer. `replies`: what a model said
-    while all the outcomes of a sample were made.
+    Args:
+        may_pass: The reason may be gone in another run, such as a model that did not answer.
+        replies: What a model said while all outcomes of the sample were made.
     """
 
     sample: Sample | None = None
@@ -64,26 +65,26 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
 
 class SampleMaker(Protocol):
-    """Does a step's work in one process, in several threads at a time where the step has several."""
+    """Does a step's work in one process; called by several threads at once where the step has several."""
 
     def __call__(self, sample: Sample) -> Iterable[Outcome]:
-        """The outcomes of a sample, in the order in which they are written. Raises MmdynError to end the whole work."""
+        """Return the outcomes of a sample, in the order in which they are written. An MmdynError ends the work."""
 
     def close(self) -> None:
-        """Let go of models and connections."""
+        """Close models and connections."""
 
 
 class SetStep(Struct, frozen=True):
-    """What is made of each sample; equal steps make equal outcomes of equal samples.
+    """A step that makes a set out of a set; equal steps make equal outcomes of equal samples.
 
     Args:
-        doing: what the progress is called, such as `perturbing`.
-        made: what decides the outcomes, for the new set's manifest; its `command` tells this step from others.
-        threads: how many threads of one process do the work because it waits for a server or a device; 0: it does not.
-        prepare: takes the set, the new set's folder (for pictures) and a file of this process's own, which is removed
-            at the end; gives what makes a maker, once in each process, so it must be importable by name.
-        roles: what each chain of variants is in the new set for.
-        dynamic: whether the new set is of variants, and has the set as its parent.
+        doing: The progress bar's label, such as `perturbing`.
+        made: All that decides the outcomes, for the new set's manifest; `command` names the step.
+        threads: The number of threads of one process, for work that waits for a server or a device; 0 for other work.
+        prepare: Takes the source, the new set's folder (for pictures) and a scratch file of this process; returns a
+            function that makes a SampleMaker. It is called once in each process, so it must be importable by name.
+        roles: The role of each chain in the new set.
+        dynamic: Whether the new set holds variants, and has the source as its parent.
     """
 
     doing: str
@@ -120,8 +121,12 @@ class _Work:
 
 
 def open_source(source: Given, out: Path, *, skip_bad: bool = False) -> SampleSet:
-    """The set to work on: an opened one, a set folder, or a file of any format or samples, imported under `out`, with
-    `skip_bad` without bad rows. Each of several ranks reads it by itself, and the first one's import stays.
+    """Open the set to work on.
+
+    Args:
+        source: An open set, samples, a set's folder, or a file of any format; a file is imported under `out`. Every
+            launched rank reads it by itself, and only the import of rank 0 stays.
+        skip_bad: Leave out bad rows of a file.
     """
     return load(source, into=None if Ranks.of_environment().number else out / IMPORTED_SOURCE, skip_bad=skip_bad)
 
@@ -138,14 +143,19 @@ def make_set(
     cluster: RayConfig | None = None,
     quiet: bool = False,
 ) -> SampleSet:
-    """Do a step on the samples of a set (on the first `limit`, and of these on those whose ids are in `only`, which
-    `step.made` must tell), and open the set `out` that comes of it.
+    """Apply a step to the samples of a set, and open the new set in `out`.
 
-    Outcomes are written in the order of the samples that they were made of. Called again with the same arguments it
-    goes on, and a finished set is opened as it is, unless outcomes are unsettled (`may_pass`): those are tried again.
-    Of launched ranks each does a share, and rank 0 writes the set; on a `cluster` its replicas do the work, and this
-    process writes. Raises UserError for settings that do not fit or
-    that differ from those in `out`, Busy where another process is at it.
+    Outcomes are written in the order of their source samples. The same call continues work that was stopped, opens a
+    finished set as it is, and tries outcomes with `may_pass` again. Launched ranks share the work and rank 0 writes.
+
+    Args:
+        limit: Only the first so many samples.
+        only: Of these, only the samples with these ids; `step.made` must record them.
+        cluster: Replicas on this Ray cluster do the work; this process writes.
+
+    Raises:
+        UserError: A setting does not fit, or differs from those that `out` was made with.
+        Busy: Another process is working in `out`.
     """
     for what, number in (("workers", workers), ("limit", 1 if limit is None else limit)):
         if number < 1:
@@ -172,7 +182,7 @@ def make_set(
 
 @contextmanager
 def open_made(out: Path) -> Iterator[Callable[[Sample], bool]]:
-    """Which samples' outcomes a new set's folder holds already, for good."""
+    """Yield a function that tells whether a sample's outcomes are already in the new set's folder, and final."""
     if not (out / WORK).is_dir():
         yield lambda sample: (out / MANIFEST_FILE).is_file()
         return
@@ -181,7 +191,7 @@ def open_made(out: Path) -> Iterator[Callable[[Sample], bool]]:
 
 
 def is_unsettled(out: Path) -> bool:
-    """Whether some of a written set failed for a reason that may pass."""
+    """Tell whether a written set has outcomes with `may_pass`, which another run tries again."""
     return _unsettled_mark(out).exists()
 
 

@@ -1,5 +1,5 @@
-"""Where a user's programs keep what outlives a run (replies, encoded prompts, calibrations of judges), and what is
-settled for all runs."""
+"""The user's folders: the cache of what outlives a run (replies, encoded prompts, calibrations of judges), and settings
+for all runs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from mmdyn.errors import UserError, unreadable
 class UserSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """settings.toml in the user's folder of settings.
 
-    allow_secrets: configs, and folders of such, to which --allow-secrets need not be said.
+    Args:
+        allow_secrets: Configs, and folders of configs, that need no --allow-secrets.
     """
 
     allow_secrets: list[str] = []
 
 
 def allows_secrets(config: Path) -> bool:
-    """Whether the user's settings let a config send secrets, by where it lies, whatever leads there. Raises
-    InputError."""
+    """Tell whether the user's settings allow a config to send secrets, by the config's real path.
+
+    Raises:
+        InputError: settings.toml cannot be read.
+    """
     from platformdirs import user_config_path
 
     file = user_config_path("mmdyn", appauthor=False) / "settings.toml"
@@ -44,7 +48,11 @@ def user_cache() -> Path:
 
 
 def cache_to_write(name: str) -> Path:
-    """A folder in it, for its owner alone where it is made now. Raises UserError where nothing can be written there."""
+    """Return the folder `name` in the user's cache; a new one is readable by its owner alone.
+
+    Raises:
+        UserError: The folder cannot be written.
+    """
     folder = user_cache() / name
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
