@@ -1,4 +1,4 @@
-"""What requests cost by the user's price file, how many may be made, and what was spent."""
+"""Prices of models, limits on requests and cost, and counts of both."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ _Amount = Annotated[float, Meta(ge=0)]
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
-    """Prices of one model in `currency`: for a million tokens each, `image` for one picture.
+    """Prices of one model in `currency`: for a million tokens each, and for one picture (`image`).
 
-    `cached_input` is what tokens out of the server's own cache cost, `reasoning` those of reasoning; None: as other
-    ones. `batch` is the share of all that which a request in a batch costs.
+    Args:
+        cached_input: Input tokens that the server read from its own cache; None: as `input`.
+        reasoning: Tokens of reasoning; None: as `output`.
+        batch: The share of these prices that a request in a batch costs.
+
+    >>> Price(input=2.5, output=10).batched
+    Price(input=1.25, output=5.0, cached_input=None, reasoning=None, image=0.0, currency='USD', batch=1.0)
     """
 
     input: _Amount
@@ -46,11 +51,16 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def free(self) -> bool:
-        """Whether nothing costs anything."""
+        """Whether all prices are zero."""
         return not any((self.input, self.output, self.cached_input, self.reasoning, self.image))
 
     def cost(self, usage: Usage, images: int = 0) -> float | None:
-        """What a request with so many tokens and pictures costs; None where the server did not count the tokens."""
+        """Return the cost of a request, in `currency`; None where the server did not count the tokens.
+
+        >>> from mmdyn.record import Usage
+        >>> Price(input=2.5, output=10).cost(Usage(prompt_tokens=1000, completion_tokens=100))
+        0.0035
+        """
         if self.free:
             return 0.0
         if not (usage.prompt_tokens or usage.completion_tokens):
@@ -67,31 +77,32 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Prices:
-    """Prices by model. A name is a model's label (openai:gpt-4o) or its own name (gpt-4o), and may hold * and ?.
+    """Prices by model. A name is a model's label (openai:gpt-4o) or its own name (gpt-4o), and may hold `*` and `?`.
 
-    The first that fits, in the file's order, counts.
+    The first name that matches, in the file's order, gives the price.
     """
 
     def __init__(self, by_name: dict[str, Price] | None = None) -> None:
         self._by_name = by_name or {}
 
     def of(self, model: Model) -> Price | None:
-        """The price of a model, None where there is none."""
+        """The price of a model, None where no name matches."""
         name = model.identity.get("model")
         price = self.named(model.label, name if isinstance(name, str) else "")
         return price.batched if price and model.limits.batched else price
 
     def named(self, label: str, name: str = "") -> Price | None:
-        """The same by a label and a name."""
+        """The price by a label and a name, None where no name matches."""
         known = {label, label.partition(":")[2], name} - {""}
         fits = (price for pattern, price in self._by_name.items() if any(fnmatchcase(one, pattern) for one in known))
         return next(fits, None)
 
 
 def read_prices(file: str | Path) -> Prices:
-    """Read a YAML file: a model's name -> input, output, cached_input, reasoning, image, currency.
+    """Read a YAML file that maps a model's name to its prices (the fields of Price).
 
-    Raises InputError.
+    Raises:
+        InputError: The file cannot be read, or a price is no number of 0 or more.
     """
     file = Path(file)
     values = read_yaml(file, "give a YAML file of prices")
@@ -111,15 +122,18 @@ def _price(file: Path, name: str, value: object) -> Price:
 
 
 class Budget:
-    """Limits of one call on all that it asks, whichever model. Whoever is about to send a request takes it from here
-    first.
+    """Limits on the requests and the cost of one call, over all its models. Each request calls `take` before it is
+    sent.
 
-    max_requests: how many may be sent, those that are asked again counted again. max_cost: what they may cost, in the
-        one currency of the prices: no request is sent when it and those in flight, each at the mean cost of its model's
-        replies so far, would pass the limit. While a model has no paid reply yet, its requests go one at a time
-        (`unsure`), so that one request alone, of a cost that nobody knows, may pass it. A reply out of the cache is no
-        request and costs nothing, nor does one of a model whose replies are not worth keeping (`cached` is False).
-        `whole`: the one that this is a share of.
+    A request is not sent where its expected cost and that of the requests in flight would pass `max_cost`; the
+    expectation is the mean cost of the model's replies so far. Until a model has a paid reply, its requests go one at a
+    time (`unsure`), so at most one request of unknown cost can pass the limit. Replies out of the cache count as
+    neither, and models whose replies are not cached (`cached` is False) cost nothing.
+
+    Args:
+        max_requests: The most requests to send, retries included; None for no limit.
+        max_cost: The most that they may cost, in the one currency of the prices; None for no limit.
+        whole: The budget that this one is a `share` of, for messages.
     """
 
     def __init__(
@@ -146,7 +160,8 @@ class Budget:
         self._uncounted = ""
 
     def check(self, models: Sequence[Model]) -> None:
-        """Raise UserError where a limit on cost cannot be kept for these models."""
+        """Raise UserError where `max_cost` cannot be kept: a model has no price, or the prices are in several
+        currencies."""
         if self.max_cost is None:
             return
         found = {model.label: self.prices.of(model) for model in models if model.cached}
@@ -160,14 +175,19 @@ class Budget:
             raise UserError(f"--max-cost needs one currency, and the prices are in {' and '.join(currencies)}")
 
     def unsure(self, model: Model) -> bool:
-        """Whether cost is limited and nothing is known yet of what the model's replies cost: then ask one at a time."""
+        """Tell whether cost is limited and no reply of the model has been paid yet; its requests then go one
+        at a time."""
         limited = self.max_cost is not None and model.cached and not model.limits.batched
         return limited and model.label not in self._costs
 
     def take(self, model: Model, expected: float = 0.0) -> None:
-        """One request is about to be sent to a model. Raises Stopped where it must not be.
+        """Count a request that is about to be sent.
 
-        expected: what it will cost, where it goes out with others before any of them tells.
+        Args:
+            expected: Its cost, for a request in a batch, whose other requests tell nothing before they all end.
+
+        Raises:
+            Stopped: The request would pass a limit, or the cost cannot be limited, because the server counts no tokens.
         """
         if self.max_requests is not None and self.requests >= self.max_requests:
             raise Stopped(f"stopped at --max-requests {_part(self._whole.max_requests, self.max_requests)}")
@@ -185,12 +205,12 @@ class Budget:
         self._in_flight[model.label] += not expected
 
     def ended(self, model: Model, expected: float = 0.0) -> None:
-        """A request that was taken has ended, with a reply or without."""
+        """Count the end of a request that was taken, whether it got a reply or not."""
         self._expected -= expected
         self._in_flight[model.label] -= not expected
 
     def paid(self, model: Model, price: Price | None, reply: Reply) -> Reply:
-        """The reply with its cost, which is counted."""
+        """Count a reply's tokens and cost; return the reply with its cost."""
         self.prompt_tokens += reply.usage.prompt_tokens
         self.completion_tokens += reply.usage.completion_tokens
         if not model.cached:
@@ -210,12 +230,16 @@ class Budget:
         return paid / replies
 
     def __str__(self) -> str:
-        """What this call has spent."""
+        """The requests of this call and their cost."""
         cost = f" for {say_cost(self.spent, self.unknown)}" if self.spent else ""
         return f"{self.requests} requests{cost}"
 
     def share(self, number: int, parts: int) -> Budget:
-        """The part of process `number`, from 0, of so many that ask at the same time."""
+        """Return the part of the budget that process `number` (from 0) of `parts` may use.
+
+        >>> [Budget(max_requests=10).share(number, 3).max_requests for number in range(3)]
+        [4, 3, 3]
+        """
         requests = None if self.max_requests is None else (self.max_requests + parts - 1 - number) // parts
         cost = None if self.max_cost is None else self.max_cost / parts
         return Budget(max_requests=requests, max_cost=cost, prices=self.prices, whole=self)
@@ -224,7 +248,11 @@ class Budget:
 def open_budget(
     prices: str | Path | None = None, max_cost: float | None = None, max_requests: int | None = None
 ) -> Budget:
-    """A budget out of a command's settings; `prices` is a file. Raises UserError."""
+    """Make a budget of a command's settings; `prices` names a YAML file.
+
+    Raises:
+        UserError: A limit is not above 0, or the file of prices cannot be read.
+    """
     if max_cost is not None and not 0 < max_cost < float("inf"):
         raise UserError(f"max_cost is {max_cost:g}: give more than 0")
     if max_requests is not None and max_requests < 1:
@@ -233,7 +261,11 @@ def open_budget(
 
 
 def say_cost(spent: Mapping[str, float], unknown: int = 0) -> str:
-    """Such as `1.23 USD and 2 replies of unknown cost`; the empty string where nothing was spent."""
+    """Write a cost by currency; the empty string where nothing was spent.
+
+    >>> say_cost({"USD": 1.234}, unknown=2)
+    '1.234 USD and 2 replies of unknown cost'
+    """
     known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(spent.items()))
     return f"{known} and {unknown} replies of unknown cost" if known and unknown else known
 

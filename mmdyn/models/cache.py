@@ -1,4 +1,4 @@
-"""The response caches: replies by request key, those that all commands of a user share and those of one output."""
+"""Response caches: replies by request key, in a folder that all commands share or in one of a command's own."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ CacheChoice = Literal["shared", "own", "none"]
 
 
 def cache_folder() -> Path:
-    """Where the replies are kept that all commands share."""
+    """The folder of the replies that all commands of a user share."""
     return user_cache() / REPLIES
 
 
 class Caches:
-    """The caches of one command, each opened when a model first needs it; several processes may have them open.
+    """The caches of one command; each is opened when a model first needs it. Several processes may open the same cache.
 
-    A name tells which model answers only where a vendor keeps it or a digest of the weights goes with it: whoever
-    starts a server of one's own may have another checkpoint behind the same name the next day. So replies of a model
-    that has a `listing` stay in the command's output folder, unless `choice` says otherwise.
+    A model's name identifies its weights only where a vendor serves it, or where a digest of the weights is in its
+    identity. Another server may serve a different checkpoint under the same name the next day. So replies of a model
+    that has a `listing` go into the output folder, unless `choice` says otherwise.
 
-    choice: `shared` by all commands, the output folder's `own`, or `none`, for all models alike; None: by the model.
-    out: the output folder; without one no replies are kept there.
+    Args:
+        choice: `shared` (by all commands), `own` (in the output folder) or `none`, for all models; None: by the model.
+        out: The output folder; without one, replies that belong there are not cached.
 
-    Raises UserError for another choice, and where a folder cannot be written.
+    Raises:
+        UserError: There is no such choice, or a folder cannot be written.
     """
 
     def __init__(self, choice: str | None = None, out: Path | None = None) -> None:
@@ -50,14 +52,14 @@ class Caches:
         self._opened = dict[Path, Store]()
 
     def folder(self, model: Model) -> Path | None:
-        """Where the replies of a model are kept; None where they are not."""
+        """The folder of a model's replies; None where they are not cached."""
         if not model.cached or self._choice == "none":
             return None
         own = self._choice == "own" or (self._choice is None and getattr(model, "listing", None) is not None)
         return self._own if own else cache_folder()
 
     def of(self, model: Model) -> Store | None:
-        """The cache of a model; None where it has none."""
+        """The opened cache of a model; None where its replies are not cached."""
         if (folder := self.folder(model)) is not None and folder not in self._opened:
             self._opened[folder] = Store(folder if folder == self._own else cache_to_write(REPLIES), shared=True)
         return self._opened[folder] if folder else None
@@ -69,24 +71,28 @@ class Caches:
         self.close()
 
     def flush(self) -> None:
-        """Save what is pending. Raises UserError where the disk is full or read-only."""
+        """Save what is pending.
+
+        Raises:
+            UserError: The disk is full or read-only.
+        """
         for store in self._opened.values():
             store.flush()
 
     def close(self) -> None:
-        """Save and close what was opened."""
+        """Save and close the opened caches."""
         for store in self._opened.values():
             store.close()
 
 
 async def read_listings(models: Iterable[Model]) -> None:
-    """Learn what servers of one's own list of models."""
+    """Read what each model's server lists of it, for the models that have a `listing`."""
     listings = [listing for model in models if (listing := getattr(model, "listing", None)) is not None]
     await asyncio.gather(*(listing.read() for listing in listings))
 
 
 def cache_key(model: Model, request: str) -> str:
-    """What the reply to a request of this key is kept under: what the server lists of the model counts, too."""
+    """The key that a reply is cached under: the request's key, and what the server lists of the model, if anything."""
     listing = getattr(model, "listing", None)
     return digest([request, listing.entry]) if listing is not None and listing.entry else request
 

@@ -1,4 +1,4 @@
-"""A local model's weights, and where and how exactly they compute."""
+"""Checkpoints of local models, and the device and precision that they run in."""
 
 from __future__ import annotations
 
@@ -19,20 +19,27 @@ from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import Json, digest
 
 USED = 0.9
-"""How much of the free memory a batch may take."""
+"""The share of the free memory that a batch may take."""
 
 Precision = Literal["bf16", "fp16", "fp32"]
 
 
 def need(*packages: str) -> None:
-    """Raises MissingExtra for the first package that is not installed."""
+    """Raise MissingExtra for the first of the packages that is not installed.
+
+    >>> need("json", "re")
+    """
     for package in packages:
         if find_spec(package) is None:
             raise MissingExtra(package, "gpu")
 
 
 def installed(*packages: str) -> dict[str, str]:
-    """The versions of those packages that are installed."""
+    """Return the versions of those packages that are installed, by name.
+
+    >>> installed("no-such-package")
+    {}
+    """
     found = dict[str, str]()
     for package in packages:
         with suppress(PackageNotFoundError):
@@ -41,9 +48,12 @@ def installed(*packages: str) -> dict[str, str]:
 
 
 def torch_device(name: str | None) -> Any:
-    """The torch.device of that name, or this rank's GPU, or the CPU where there is none.
+    """Return a torch.device by name; without a name this rank's GPU, or the CPU where there is none.
 
-    A GPU is not touched yet. Raises UserError for a device that there is not.
+    No memory of a GPU is used yet.
+
+    Raises:
+        UserError: This machine has no such device.
     """
     import torch
 
@@ -63,7 +73,7 @@ def torch_device(name: str | None) -> Any:
 
 
 def free_memory(device: Any) -> int:
-    """Bytes of a GPU that nobody holds, or that torch holds in reserve."""
+    """Return the bytes of a GPU's memory that are free, including those that torch holds in reserve."""
     import torch
 
     reserved = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -111,7 +121,7 @@ def _number(name: str, default: int) -> int:
 
 
 def torch_dtype(name: Precision | None, device: Any) -> Any:
-    """The torch.dtype of that name; bf16 on a GPU and fp32 on a CPU where none is given."""
+    """Return a torch.dtype by name; without a name bf16, or fp32 on a CPU."""
     import torch
 
     names = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
@@ -128,8 +138,7 @@ _REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 
 class Form(Struct, frozen=True):
-    """A library's form of a checkpoint: `index` is the file that each one has, `files` the patterns of what belongs to
-    it."""
+    """The files of a library's checkpoints: `index` is in each one, `files` are glob patterns of what belongs to it."""
 
     library: str
     index: str
@@ -137,23 +146,23 @@ class Form(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """`identity` is the repository and its commit, or a folder's digest: of its small files and of samples of its
-    weights."""
+    """A checkpoint's folder, and its identity: the repository and commit, or a digest of the folder's small files and
+    of samples of its weights."""
 
     folder: Path
     identity: Json
 
 
 def find_checkpoint(name: str, form: Form, revision: str | None = None) -> Checkpoint:
-    """The checkpoint in a folder, or of a repository, fetched where it is not in the cache yet.
+    """Find a checkpoint in a folder, or fetch it from a repository unless it is in the hub's cache.
 
     Args:
         name: A folder, or `owner/name` of a repository.
-        form: What belongs to a checkpoint.
+        form: The files that belong to the checkpoint.
         revision: A repository's branch, tag or commit.
 
     Raises:
-        UserError: There is no such folder or repository, no leave to read or fetch it, or no network.
+        UserError: There is no such folder or repository, no permission to read it, or no network.
         MissingExtra: The hub's client is not installed.
     """
     folder = Path(name).expanduser()

@@ -1,4 +1,4 @@
-"""Local models that read texts: sentences as vectors, and whether one text follows from another."""
+"""Local text models: sentence embeddings, and entailment between two texts."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _NOT_LOADED = (OSError, ValueError, RuntimeError)
 
 
 class Embedder:
-    """A model that turns sentences into vectors of length 1, loaded when it is first asked. Used from several threads.
+    """A sentence-embedding model, loaded at its first use. Several threads may use it.
 
     Args:
         model: A name on the Hugging Face hub, or a folder with the model's files.
-        keep: How many vectors are kept, the last used ones, so that a text that comes again (a parent beside each of
-            its variants) is encoded once.
-        threads: How many torch uses; 1 where many processes work side by side.
-        device: A name of torch's, such as cuda; empty for a GPU where there is one.
+        keep: The number of vectors that are cached (least recently used goes first), so that a repeated text, such as
+            the parent of many variants, is encoded once.
+        threads: The number of torch's threads; 1 where many processes run side by side.
+        device: A torch device such as cuda; empty for a GPU where there is one.
 
     Raises:
         MissingExtra: sentence-transformers is not installed.
@@ -58,7 +58,7 @@ class Embedder:
 
     @cached_property
     def identity(self) -> str:
-        """The hub's name, or a digest of the files in a folder: what of the model decides its vectors."""
+        """The model's name on the hub, or a digest of the files in its folder."""
         folder = Path(self.name).expanduser()
         if not folder.is_dir():
             return self.name
@@ -66,7 +66,7 @@ class Embedder:
         return digest([[str(file.relative_to(folder)), _digest(file)] for file in files])
 
     def check(self) -> None:
-        """Raise UserError where the model is neither on this machine nor to be had from the hub; nothing is loaded."""
+        """Raise UserError where the model is not on this machine and cannot be fetched; loads nothing."""
         if Path(self.name).expanduser().exists():
             return
         from huggingface_hub import try_to_load_from_cache
@@ -81,10 +81,13 @@ class Embedder:
             raise self._problem(error) from None
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Float32 of shape (texts, dimensions) for one text or more, each row of length 1, so that a dot product is a
-        cosine.
+        """Encode one text or more.
 
-        Raises UserError where the model cannot be loaded.
+        Returns:
+            Float32 of shape (texts, dimensions); each row has length 1, so that a dot product is a cosine.
+
+        Raises:
+            UserError: The model cannot be loaded.
         """
         with self._lock:
             known = {text: self._kept[text] for text in texts if text in self._kept}
@@ -168,8 +171,8 @@ def _digest(file: Path) -> str:
 
 
 DEFAULT_CROSS_ENCODER = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
-"""279 million weights under the MIT licence, trained on XNLI and on its authors' 2.7 million pairs of 27 languages,
-English and Chinese among them."""
+"""279 million parameters, MIT licence; trained on XNLI and on 2.7 million pairs of its authors in 27 languages, English
+and Chinese among them."""
 
 ENTAILMENT = "entailment"
 MOST_PAIRS, PATIENCE_S = 32, 0.005
@@ -182,18 +185,18 @@ Pair = tuple[str, str]
 
 
 class TooLong(ValueError):
-    """Two texts that the model cannot read whole."""
+    """A pair of texts has more tokens than the model reads."""
 
 
 class CrossEncoder:
-    """A model that reads two texts together; it is loaded when it is first asked. Used from several threads.
+    """A model of natural language inference that reads two texts together; loaded at its first use. Several threads may
+    use it.
 
-    Pairs of about one length are read in one batch, in 32 bits on any device, each as if it were alone up to the
-    rounding of sums in another order.
+    Pairs of similar length run in one batch, in float32 on every device. The batch changes a result only by rounding.
 
     Args:
         name: A folder, or `owner/name` of a repository.
-        device: A torch device; this rank's GPU, or the CPU where there is none, unless given.
+        device: A torch device; by default this rank's GPU, or the CPU where there is none.
         revision: A repository's branch, tag or commit.
 
     Raises:
@@ -210,15 +213,17 @@ class CrossEncoder:
         self._batches = Batches[int, Pair, float](self._run, lambda _: MOST_PAIRS, give_memory_back, PATIENCE_S)
 
     def entails(self, pairs: Sequence[Pair]) -> list[float]:
-        """How probable it is, from 0 to 1, that each pair's second text follows from its first.
+        """Return, for each pair, the probability (0 to 1) that the second text follows from the first.
 
-        Raises TooLong where a pair cannot be read whole, ModelError where the model cannot be loaded.
+        Raises:
+            TooLong: The model cannot read a pair whole.
+            ModelError: The model cannot be loaded, or was closed.
         """
         asked = [self._batches.submit(round(log2(1 + estimate_tokens("".join(pair)))), pair) for pair in pairs]
         return [future.result() for future in asked]
 
     def close(self) -> None:
-        """Finish the batch that is running; who waits gets a ModelError."""
+        """Finish the running batch; pairs that still wait fail with ModelError."""
         self._batches.close()
 
     @cached_property

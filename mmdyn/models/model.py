@@ -1,4 +1,4 @@
-"""The contract of a model, what is sent to it, and how a MODEL is written: `backend:name,option=value,…`."""
+"""What a model is and what it is sent, and how a MODEL is written: `backend:name,option=value,…`."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ from mmdyn.keys import Json, digest, sha256
 from mmdyn.record import Reply
 
 NO_WEIGHING = "cannot weigh options: leave --style likelihood out, or ask an hf:, vllm: or completions: model"
-"""What is said of a model that does not (`weighs` is False)."""
+"""The error for a model that does not weigh options (`weighs` is False)."""
 
 
 class TextPart(Struct, frozen=True, tag="text"):
-    """A stretch of text."""
+    """A text in a message."""
 
     text: str
 
 
 class ImagePart(Struct, frozen=True, tag="image"):
-    """A picture, sent in the bytes that the file holds. `digest` (SHA-256) identifies those bytes; `path` is where they
-    lie."""
+    """A picture in a message, sent as the bytes of the file at `path`; `digest` is their SHA-256."""
 
     path: Path
     digest: str
 
     def read(self) -> bytes:
-        """The bytes. Raises InputError where the file is missing or holds others."""
+        """Return the file's bytes.
+
+        Raises:
+            InputError: The file cannot be read, or its bytes have another digest.
+        """
         try:
             data = self.path.read_bytes()
         except OSError as error:
@@ -44,10 +47,10 @@ class ImagePart(Struct, frozen=True, tag="image"):
 
 
 class ChoicesPart(Struct, frozen=True, tag="choices"):
-    """Continuations of the text before it, as the end of a last assistant message: which of them is the likeliest?
+    """Possible continuations of the text before it, at the end of the last assistant message; the model weighs them.
 
-    A model weighs them and writes none of its own: `Reply.text` is the text before them with the likeliest one,
-    `logprobs` holds each one's log-probability.
+    The model generates nothing: `Reply.text` is the text before them with the most probable one, and `Reply.logprobs`
+    holds the log-probability of each.
     """
 
     texts: tuple[str, ...]
@@ -57,19 +60,23 @@ Part: TypeAlias = TextPart | ImagePart | ChoicesPart
 
 
 class Message(Struct, frozen=True):
-    """One turn."""
+    """One turn of a conversation.
+
+    >>> Message("user", (TextPart("2 + 2 = "), TextPart("?"))).text
+    '2 + 2 = ?'
+    """
 
     role: Literal["system", "user", "assistant"]
     parts: tuple[Part, ...]
 
     @property
     def text(self) -> str:
-        """The text parts joined, without the pictures."""
+        """The texts joined, without the pictures."""
         return "".join([part.text for part in self.parts if isinstance(part, TextPart)])
 
     @property
     def shown(self) -> tuple[TextPart | ImagePart, ...]:
-        """The parts, for a model that cannot weigh continuations. Raises ModelError where it is to."""
+        """The parts, for a model that cannot weigh continuations. Raises ModelError where there are some to weigh."""
         shown = tuple([part for part in self.parts if not isinstance(part, ChoicesPart)])
         if len(shown) < len(self.parts):
             raise ModelError(f"this model {NO_WEIGHING}")
@@ -77,19 +84,31 @@ class Message(Struct, frozen=True):
 
 
 def choices(messages: tuple[Message, ...]) -> tuple[str, ...]:
-    """The continuations that a model is to weigh; empty where it is to write."""
+    """The continuations that a model is to weigh; empty where it is to write an answer.
+
+    >>> choices((Message("assistant", (TextPart("Answer:"), ChoicesPart((" A", " B")))),))
+    (' A', ' B')
+    """
     last = messages[-1].parts[-1] if messages and messages[-1].parts else None
     return last.texts if isinstance(last, ChoicesPart) else ()
 
 
 def pictures_of(messages: tuple[Message, ...]) -> str:
-    """A digest of the pictures that are shown, whatever their order; empty where there are none."""
+    """A digest of the pictures in the messages, in any order; empty where there are none.
+
+    >>> pictures_of((Message("user", (TextPart("What is the capital of France?"),)),))
+    ''
+    """
     found = {part.digest for message in messages for part in message.parts if isinstance(part, ImagePart)}
     return digest(sorted(found), 8) if found else ""
 
 
 def identity(messages: tuple[Message, ...]) -> Json:
-    """What of the messages goes into a request's key: roles, texts and the pictures' digests, not where they lie."""
+    """What of the messages is a part of a request's key: roles, texts and the pictures' digests, but not their paths.
+
+    >>> identity((Message("user", (TextPart("Hello"),)),))
+    [['user', ['Hello']]]
+    """
     return [[message.role, [_identity(part) for part in message.parts]] for message in messages]
 
 
@@ -100,17 +119,20 @@ def _identity(part: Part) -> Json:
 
 
 PARTS = re.compile(r",(?=\s*[\w.-]+\s*=)")
-"""Between the parts of `name,option=value,…`; a value may hold commas."""
+"""Matches the commas that separate the parts of `name,option=value,…`; a value may hold other commas."""
 
 _OBJECT = re.compile(r"[^:]*\.py:\s*[A-Za-z_]\w*\s*")
 """A class of a Python file."""
 
 
 class Spec(Struct, frozen=True):
-    """A MODEL as typed: `text` is the whole, `backend` names a plug-in, `options` are its string settings.
+    """A MODEL as typed: `text` is the whole, `backend` names a plug-in, `options` are strings.
 
-    A comma parts options only where `option=` follows, so that a value may hold commas. Values may be secrets (a
-    header): neither `repr` nor an error shows them.
+    A comma starts another option only where `option=` follows, so a value may hold commas. A value may be a secret (a
+    header), so neither `repr` nor an error shows values.
+
+    >>> Spec.parse("openai:qwen,temperature=0.7,stop=a,b").options
+    {'temperature': '0.7', 'stop': 'a,b'}
     """
 
     text: str
@@ -120,8 +142,11 @@ class Spec(Struct, frozen=True):
 
     @staticmethod
     def parse(text: str) -> Spec:
-        """Read `backend:name,option=value,…`; a URL is an `http` model, FILE.py:CLASS a `python` one. Raises
-        UserError."""
+        """Read `backend:name,option=value,…`. A URL is an `http` model, FILE.py:CLASS a `python` one.
+
+        Raises:
+            UserError: The text has no backend or name, a part is not option=value, or an option is given twice.
+        """
         head, *pairs = PARTS.split(text)
         backend, _, name = f"{_plain_backend(head)}{head}".partition(":")
         if not (backend.strip() and name.strip()):
@@ -151,11 +176,14 @@ def _options(pairs: Sequence[str], what: str) -> dict[str, str]:
 
 
 class ModelLimits(Struct, frozen=True):
-    """What a model's own options say about asking it; None leaves it to who asks.
+    """What a model's options say about how to send requests; None leaves it to the caller.
 
-    `hangs`: a request may never be answered, so one that takes far longer than others is asked again before its
-        time-out.
-    `batched`: requests go out together, at another price, and are answered within a day.
+    Args:
+        concurrency: The most requests in flight.
+        max_tries: The most tries of one request.
+        hangs: A request may get no answer at all, so one that takes far longer than others is sent again before its
+            time-out.
+        batched: Requests go out in batches, at another price, and are answered within a day.
     """
 
     concurrency: int | None = None
@@ -165,14 +193,16 @@ class ModelLimits(Struct, frozen=True):
 
 
 PASSING = {408, 409, 425, 429}
-"""HTTP statuses of failures that may pass, besides those from 500 on."""
+"""HTTP statuses of failures that may pass, beside 500 and above."""
 
 
 class TransientError(Exception):
-    """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None.
+    """A failure that may pass; the request is sent again after `retry_after` seconds, or after a backoff where it is
+    None.
 
-    `slow_down` says that the server had too many requests at a time (429), `unanswered` that it took the request and
-    let the time-out pass.
+    Args:
+        slow_down: The server had too many requests at a time (429).
+        unanswered: The server took the request and let the time-out pass.
     """
 
     def __init__(
@@ -184,14 +214,14 @@ class TransientError(Exception):
 
 
 class ServerGone(TransientError):
-    """There is no server at present: a refused connection, 502, 503."""
+    """No server answers at present: a refused connection, 502 or 503."""
 
 
 class RefusedError(ModelError):
-    """A refusal that no request seems to get past: a wrong key (`key`), address or name, a page of HTML.
+    """A refusal that no request is likely to get past: a wrong key (`key`), address or name, or a page of HTML.
 
-    It ends the asking where the model answers nobody. Where it answers others, this request alone was refused, as by a
-    firewall that dislikes its words.
+    It stops the run where the model answers no request. Where the model answers others, only this request was refused,
+    as by a firewall that rejects its words.
     """
 
     def __init__(self, reason: str, *, key: bool = False) -> None:
@@ -200,12 +230,12 @@ class RefusedError(ModelError):
 
 
 class RejectedError(Exception):
-    """This one request cannot be answered (it is too long, say), and asking it again would not help; others may be.
+    """This request cannot be answered, and sending it again does not help: it may be too long. Others may be answered.
 
-    `perhaps_all`: the reason may lie in how the model is set up; where nothing else is answered either, asking is
-        stopped.
-    `for_all`: the sentence with which it is stopped at the first such refusal, as the words of the refusal name an
-        option. Where others were answered, those words are taken to be the request's own, which the server repeats.
+    Args:
+        perhaps_all: The cause may be how the model is set up; where no other request is answered either, the run stops.
+        for_all: The message with which the run stops at the first such refusal, because the refusal names an option.
+            Where other requests were answered, the refusal is taken to repeat words of the request.
     """
 
     def __init__(self, reason: str, *, perhaps_all: bool = False, for_all: str = "") -> None:
@@ -214,63 +244,69 @@ class RejectedError(Exception):
 
 
 class Asks(Protocol):
-    """A Python object that answers: the least that `evaluate` takes for a model."""
+    """A Python object that answers: the least that `evaluate` needs of a model."""
 
     def ask(self, messages: tuple[Message, ...], /) -> str | Reply | Awaitable[str | Reply]:
-        """The answer to messages, or a coroutine for it. It may raise what a Model's may."""
+        """Return the answer to the messages, or a coroutine for it. May raise what `Model.ask` may."""
 
 
 class Model(Protocol):
-    """A model that can be asked. One public class a file under models/backends, constructed with its Spec.
+    """A model that answers messages. Each file in models/backends has one public class of this kind, made from a Spec.
 
-    One that starts a program or code of the user's has a tuple `starts` too: the options that name it, "" for the
-    model's own name (`refuse_programs`). One that sends variables of the environment has a class method
-    `without_secrets` too: for the Spec of a MODEL out of a file the text as which it may be asked, and what is to be
-    told of that, or UserError (vendors.py). One whose identity says how it was typed has a class method `typed` too,
-    which gives the MODEL for a label and an identity, and whether that is all of it (`typed_model`). One whose name
-    does not tell which weights answer, as its server is no vendor's own, has a `listing` too (`Listing`).
+    A class may also have these:
+
+    starts: A tuple of the options that name a program or code to run, "" for the model's name (`refuse_programs`).
+    without_secrets: A class method, for a class that sends environment variables: takes the Spec of a MODEL that a file
+        names; returns the text to use instead and a message for the user, or raises UserError (vendors.py).
+    typed: A class method that turns a label and an identity back into a MODEL, and says whether that is complete
+        (`typed_model`).
+    listing: What the server lists of the model (`Listing`), where the name does not identify the weights.
     """
 
     label: str
     """How reports name it, such as openai:gpt-4o. Never holds a key."""
 
     identity: dict[str, Json]
-    """What of the model goes into a request's key: endpoint and name (or the checkpoint's digest) and its
+    """What of the model is a part of a request's key: endpoint and name (or the checkpoint's digest), and
     parameters."""
 
     cached: bool
-    """Whether its replies are worth keeping in the response cache (True where a reply costs time or money)."""
+    """Whether its replies are worth caching: True where a reply costs time or money."""
 
     varied: ClassVar[Mapping[str, str]]
-    """Options for answers that differ from one time to the next, for those who want several; empty where there are
-    none."""
+    """Options that make its answers vary between equal requests; empty where there are none."""
 
     varies: bool
-    """Whether it may answer the same messages differently, as it was set up."""
+    """Whether equal requests may get different answers, with the options that it has."""
 
     weighs: bool
     """Whether it can weigh continuations (`ChoicesPart`) instead of writing an answer."""
 
     limits: ModelLimits
-    """How many requests it takes at a time and how often one is tried, where its options say so."""
+    """How many requests it takes at a time, and how often one is tried, where its options say so."""
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One try. Raises TransientError for what may pass, RejectedError for what this request cannot get, and
-        ModelError for what no request can get."""
+        """Send the messages once.
+
+        Raises:
+            TransientError: The failure may pass.
+            RejectedError: This request cannot be answered.
+            ModelError: No request can be answered.
+        """
 
     async def close(self) -> None:
-        """Let go of connections and memory."""
+        """Close connections and free memory."""
 
 
 def open_model(given: str | Asks | Callable[..., Any], *, varied: bool = False) -> Model:
-    """The model that a MODEL names, or that an object is, ready to be asked.
+    """Open a model, ready for requests.
 
     Args:
-        given: `backend:name,option=value,…`, an object with `ask`, or a function.
-        varied: Where its options do not say, it is to answer differently each time it is asked the same.
+        given: A MODEL (`backend:name,option=value,…`), an object with `ask`, or a function.
+        varied: Use the options that make its answers vary, except where the MODEL sets them.
 
     Raises:
-        UserError: There is no such backend, option or value.
+        UserError: There is no such backend or option, or a value does not fit.
     """
     if isinstance(given, type):
         raise UserError(f"{given.__name__} is a class: give an object of it, {given.__name__}(…)")
@@ -284,7 +320,14 @@ def open_model(given: str | Asks | Callable[..., Any], *, varied: bool = False) 
 
 
 def in_batches(given: Any) -> str:
-    """The MODEL with the option that has requests go out in batches. Raises UserError where it has no batches."""
+    """Return the MODEL with the option that sends requests in batches.
+
+    Raises:
+        UserError: The backend has no batches.
+
+    >>> in_batches("openai:gpt-4o")
+    'openai:gpt-4o,batch=true'
+    """
     spec = Spec.parse(given) if isinstance(given, str) else None
     if spec is None or getattr(plugins.load("models", spec.backend), "batches", None) is None:
         named = f"{spec.backend}:{spec.name}" if spec else "an object"
@@ -295,16 +338,17 @@ def in_batches(given: Any) -> str:
 
 
 def typed_model(label: str, backend: str, name: str, given: Mapping[str, Json]) -> tuple[str, bool]:
-    """A MODEL as it is typed.
+    """Write a MODEL as a user types it.
 
     Args:
-        label: how reports name it; an option where it is not `backend:name`.
-        backend: of which plug-in it is.
-        name: what stands behind the colon.
-        given: its options, of which None is typed as `none`.
+        label: The label in reports; it is written as an option where it is not `backend:name`.
+        given: The options; None is written as `none`.
 
     Returns:
-        The text, and whether all options are in it: a value that ends in what looks like another option is not.
+        The text, and whether it is complete: a value that ends in what looks like another option is left out.
+
+    >>> typed_model("openai:x", "openai", "x", {"seed": None})
+    ('openai:x,seed=none', True)
     """
     words = {option: _typed_value(value) for option, value in given.items()}
     words |= {"label": label} if label != f"{backend}:{name}" else {}
@@ -326,9 +370,9 @@ def _is_read_back(option: str, text: str) -> bool:
 
 
 def refuse_programs(texts: Iterable[str], where: str | Path) -> None:
-    """Raise InputError where a text that was read in a file is a MODEL that starts a program or code of somebody's.
+    """Raise InputError where a text from a file is a MODEL that starts a program or runs Python code.
 
-    Whoever reads MODELs out of a file hands them to this first: they may be somebody else's words.
+    Call this for every MODEL that a file names, before it is opened: somebody else may have written the file.
     """
     for text in texts:
         try:
@@ -342,7 +386,11 @@ def refuse_programs(texts: Iterable[str], where: str | Path) -> None:
 
 
 def json_or_text(value: str) -> Json:
-    """An option's value, as JSON (also True, False and None) where it is some."""
+    """Read an option's value as JSON (and true, false and none in any case); else as text.
+
+    >>> json_or_text("0.5"), json_or_text("None"), json_or_text("high")
+    (0.5, None, 'high')
+    """
     words: dict[str, Json] = {"true": True, "false": False, "none": None}
     if value.lower() in words:
         return words[value.lower()]
@@ -357,15 +405,15 @@ S = TypeVar("S", bound=Struct)
 
 
 def read_options(spec: Spec, kind: type[S], given: Mapping[str, str] | None = None) -> S:
-    """A model's options as the typed fields of a Struct; the value `none` stands for None.
+    """Convert a model's options to a Struct with typed fields; the value `none` becomes None.
 
     Args:
-        spec: The model as it was typed.
+        spec: The model as typed.
         kind: The Struct, with a default for each option.
-        given: The options to read, where they are not all of the Spec's.
+        given: The options to convert; all of the Spec's by default.
 
     Raises:
-        UserError: An option is unknown, or its value is of the wrong type.
+        UserError: An option is unknown, or its value has the wrong type.
     """
     options = spec.options if given is None else given
     known = kind.__struct_fields__
@@ -390,10 +438,14 @@ def _names_of(hint: object) -> list[str]:
 
 
 def read_settings(given: str | S, kind: type[S], what: str = "") -> S:
-    """Settings as they are, or out of a text `value,option=value,…` that begins with the first field's value.
+    """Convert a text `value,option=value,…` to a Struct; the first value is that of the first field. A Struct stays as
+    it is.
 
-    `kind` is named like the option that takes the text, unless `what` says how that is called: `--retriever` takes a
-    RetrieverConfig's. Raises UserError.
+    Args:
+        what: How errors name the setting; by default `kind` names the option, as RetrieverConfig does `--retriever`.
+
+    Raises:
+        UserError: An option is unknown, given twice, or has a value of the wrong type.
     """
     if not isinstance(given, str):
         return given

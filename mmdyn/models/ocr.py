@@ -1,4 +1,4 @@
-"""Reading the words in pictures, by the OCR models that the `ocr` extra brings. Everything runs on the CPU, offline."""
+"""OCR: finds and reads the words in pictures, with the models of the `ocr` extra, on the CPU and offline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mmdyn.work import interrupts_deferred
 Pixels = NDArray[np.uint8]
 
 Box = tuple[int, int, int, int]
-"""Left, top, right, bottom in pixels; right and bottom are the first ones outside."""
+"""Left, top, right, bottom in pixels; right and bottom are exclusive."""
 
 OCR_PACKAGES = ("rapidocr", "onnxruntime")
 _SMALL_SIDE, _MOST_ZOOM = 736, 1.5
@@ -37,7 +37,7 @@ between its variants."""
 
 
 class Word(Struct, frozen=True):
-    """A line of text as it was read: its box, and a confidence from 0 to 1."""
+    """A line of text: its box, and a confidence from 0 to 1."""
 
     text: str
     box: Box
@@ -45,9 +45,12 @@ class Word(Struct, frozen=True):
 
 
 class Ocr:
-    """Finds lines of text and reads them, with one thread a call; may be used from several threads at a time.
+    """Finds lines of text in pictures and reads them. Several threads may use it; each call uses one thread.
 
-    Pixels are uint8 of shape (height, width) for grey or (height, width, 3) for RGB. Raises MissingExtra.
+    Pixels are uint8 of shape (height, width) for grey or (height, width, 3) for RGB.
+
+    Raises:
+        MissingExtra: A package of the `ocr` extra is not installed.
     """
 
     def __init__(self) -> None:
@@ -69,9 +72,9 @@ class Ocr:
             return self._loaded
 
     def read(self, pixels: Pixels) -> tuple[Word, ...]:
-        """The lines of text in a picture, from top to bottom; what is found but cannot be read is left out.
+        """Return the lines of text in a picture, from top to bottom, without those that cannot be read.
 
-        The last pictures are remembered: an original is read once for all its variants.
+        The results for the last 1,024 pictures are cached, so that an original is read once for all its variants.
         """
         key = blake2b(pixels.tobytes(), digest_size=16, key=str(pixels.shape).encode()).digest()
         if (words := self._read.get(key)) is None:
@@ -84,7 +87,7 @@ class Ocr:
         return words
 
     def find(self, pixels: Pixels) -> tuple[Box, ...]:
-        """Where lines of text stand, from top to bottom. Small pictures are enlarged for it, large ones cut into
+        """Return the boxes of lines of text, from top to bottom. Small pictures are enlarged first, large ones cut into
         tiles."""
         height, width = pixels.shape[:2]
         zoom = min(max(1.0, _SMALL_SIDE / min(height, width)), _MOST_ZOOM, sqrt(_MOST_PIXELS / (height * width)))
@@ -99,9 +102,9 @@ class Ocr:
         return tuple(sorted(_merged(found), key=lambda box: (box[1], box[0])))
 
     def spell(self, pixels: Pixels, box: Box) -> tuple[str, float]:
-        """What stands in a box, read as one line, and the confidence; an empty text where nothing does.
+        """Read a box as one line; return its text and confidence, ("", 0.0) where there is no text.
 
-        A box at least twice as high as wide is read from below, as the labels of vertical axes are.
+        A box at least twice as high as wide is read from bottom to top, as the labels of vertical axes are.
         """
         left, top, right, bottom = box
         crop = pixels[top:bottom, left:right]
@@ -114,7 +117,7 @@ class Ocr:
 
 
 def open_ocr() -> Ocr | None:
-    """A reader; None where the `ocr` extra is not installed."""
+    """Return an Ocr; None where the `ocr` extra is not installed."""
     return Ocr() if all(find_spec(package) for package in OCR_PACKAGES) else None
 
 
@@ -163,10 +166,18 @@ def _merged(boxes: list[Box]) -> list[Box]:
 
 
 def common(a: Box, b: Box) -> Box:
-    """Where two boxes overlap; its area is 0 where they do not."""
+    """The intersection of two boxes; its `area` is 0 where they do not overlap.
+
+    >>> common((0, 0, 4, 4), (2, 1, 6, 3))
+    (2, 1, 4, 3)
+    """
     return max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
 
 
 def area(box: Box) -> int:
-    """Pixels in a box."""
+    """The number of pixels in a box; 0 where right is left of left, or bottom above top.
+
+    >>> area((2, 1, 4, 3)), area((5, 0, 4, 4))
+    (4, 0)
+    """
     return max(0, box[2] - box[0]) * max(0, box[3] - box[1])

@@ -1,4 +1,4 @@
-"""A model for code that is not async: asked from threads, until its reply can be used."""
+"""A model for threads, and requests that are repeated until the reply is usable."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from mmdyn.record import Reply
 from mmdyn.work import wait_for
 
 TRIES = 3
-"""How often a model is asked for one thing, where its replies cannot be used."""
+"""The most requests for one thing while the replies are not usable."""
 
 _AGAIN = "again"
 _LONGEST_PROBLEM, _LONGEST_REPLY = 160, 4000
 
 Ask: TypeAlias = Callable[[tuple[Message, ...], int], Awaitable[str]]
-"""Messages and a nonce -> the reply's text; another nonce asks anew. It may raise what it will."""
+"""Takes messages and a nonce; gives the reply's text. Another nonce gets another reply. May raise any error."""
 
 T = TypeVar("T")
 
@@ -41,22 +41,20 @@ async def ask_until_usable(
     shown: bool = True,
     varies: bool = True,
 ) -> T:
-    """What `read` makes of the reply to a prompt; a model whose reply cannot be used is shown the problem and asked
-    again, TRIES times in all.
+    """Send a prompt until the reply is usable; after an unusable reply the model is told what is wrong with it.
 
     Args:
-        ask: Puts messages to the model.
-        label: How errors name the model.
-        prompt: What it is asked first.
-        language: In which it is told what was wrong.
-        read: Makes something of a reply; raises ValueError where it cannot.
-        nonce: Of the first try; it goes up with each.
-        shown: It sees its reply again. Not where that may quote words which must stay between delimiters, and which it
-            would find there as its own.
-        varies: It may answer the same differently; one that does not is never asked the same twice.
+        ask: Sends messages to the model.
+        label: The model's name in errors.
+        language: The language of the message about an unusable reply.
+        read: Turns a reply into the result; raises ValueError for an unusable reply.
+        nonce: The nonce of the first request; it goes up by 1 with each.
+        shown: Show the model its unusable reply. False where the reply may quote words that must stay between
+            delimiters.
+        varies: Equal requests may get different replies; if not, no request is sent twice.
 
     Raises:
-        ValueError: No reply could be used; and what `ask` raises.
+        ValueError: None of TRIES replies was usable. Errors of `ask` pass through.
     """
     messages: tuple[Message, ...] = (prompt,)
     problem, tries = "", 0
@@ -77,11 +75,14 @@ async def ask_until_usable(
 
 
 def text_of(label: str, reply: Reply) -> str:
-    """The text of a model's reply.
+    """Return the text of a reply.
 
     Raises:
-        NotNow: It did not answer.
-        ValueError: It never will.
+        NotNow: The request failed, and may succeed later (a ValueError).
+        ValueError: The model refused the request for good.
+
+    >>> text_of("openai:x", Reply(text="B"))
+    'B'
     """
     if reply.final:
         raise ValueError(f"{label} refused ({reply.error})")
@@ -91,10 +92,18 @@ def text_of(label: str, reply: Reply) -> str:
 
 
 def nonces(votes: int, label: str, *, varies: bool) -> range:
-    """The first nonce of each of some votes, which leave room for asking again.
+    """The nonce of the first request of each vote; the numbers between leave room to repeat a request TRIES times.
+
+    Args:
+        votes: The number of votes, odd.
+        label: The model's name in errors.
+        varies: Whether equal requests to the model may get different replies.
 
     Raises:
-        UserError: The number of votes is even, or there are several of a model whose answers are the same each time.
+        UserError: The number is even or below 1, or above 1 for a model that always votes alike.
+
+    >>> list(nonces(3, "openai:x", varies=True))
+    [0, 3, 6]
     """
     if votes < 1 or votes % 2 == 0:
         raise UserError(f"{votes} votes can tie: give an odd number, such as 3")
@@ -106,23 +115,23 @@ def nonces(votes: int, label: str, *, varies: bool) -> range:
 
 
 def prompts_digest(kind: str, *names: str) -> Json:
-    """What of the prompts of a kind (those of some names), and of those for asking again, decides a model's replies."""
+    """A digest of the prompts of a kind with these names, and of the prompt for repeated requests, for request keys."""
     return [asking_digest(kind, *names), asking_digest(_AGAIN)]
 
 
 class Asking(Protocol):
-    """Who is asked; `ask` blocks its thread, as SyncModelClient's does."""
+    """A client whose `ask` blocks its thread, as SyncModelClient's does."""
 
     label: str
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
-        """The text of one answer."""
+        """Return the text of one reply."""
         ...
 
 
 def ask_and_wait(client: Asking, prompt: Message, language: str, read: Callable[[str], T], nonce: int = 0) -> T:
-    """The same as `ask_until_usable` for a thread, which waits. Raises what `SyncModelClient.ask` raises,
-    too."""
+    """Do what `ask_until_usable` does, in a thread that blocks meanwhile. Errors of `SyncModelClient.ask` pass
+    through."""
 
     async def ask(messages: tuple[Message, ...], nonce: int) -> str:
         return client.ask(messages, nonce)
@@ -137,14 +146,14 @@ def ask_and_wait(client: Asking, prompt: Message, language: str, read: Callable[
 
 
 class SyncModelClient:
-    """One model for threads: `ask` blocks its thread until there is an answer. Replies are kept in the model's cache.
+    """A model for threads: `ask` blocks its thread until the reply is there. Replies are cached.
 
     Args:
         model: A MODEL such as openai:NAME.
-        concurrency: Requests in flight at most.
-        varied: It is to answer differently each time it is asked the same, as far as its options leave that open.
-        budget: What may be asked, and what was spent.
-        caches: Where replies are kept; without them those of vendors in the shared cache (`Caches`).
+        concurrency: The most requests in flight.
+        varied: Let answers to equal requests vary, except where the MODEL's options say otherwise.
+        budget: Limits on requests and cost; no limits by default.
+        caches: Where replies are cached; by default as `Caches()`, which caches those of vendors in the shared folder.
 
     Raises:
         UserError: There is no such backend or option, or a limit on cost cannot be kept.
@@ -171,17 +180,16 @@ class SyncModelClient:
         self._thread.start()
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
-        """The text of one answer.
+        """Return the text of one reply.
 
         Args:
-            messages: What is asked.
-            nonce: Equal messages with another one are asked anew rather than taken from the cache, where the model may
-                answer them differently.
+            nonce: Equal messages with another nonce are sent anew instead of read from the cache, if the model
+                `varies`.
 
         Raises:
-            NotNow: This request was not answered (a ValueError).
-            ValueError: It cannot be answered.
-            ModelError: The model cannot be asked at all.
+            NotNow: The request failed, and may succeed later (a ValueError).
+            ValueError: The model refused this request for good.
+            ModelError: The model answers no request, or the client is closed.
         """
         asking = self._submit(self._asker.ask(messages, nonce if self.varies else 0))
         try:
@@ -191,7 +199,8 @@ class SyncModelClient:
         return text_of(self.label, reply)
 
     def close(self) -> None:
-        """Break off what is being asked, save the cache and close the model; other and later asks raise ModelError."""
+        """Cancel running requests, save the cache and close the model; running and later calls of `ask` raise
+        ModelError."""
         try:
             stopping = self._submit(self._stop(), last=True)
         except ModelError:

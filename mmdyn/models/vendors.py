@@ -1,4 +1,4 @@
-"""Vendors by their hosts, the variables that hold their keys, and what a MODEL out of somebody's file may send."""
+"""Vendors by host, the environment variables of their keys, and which of them a MODEL from a file may send."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from mmdyn.models.model import Spec
 
 
 def key_variables(base_url: str) -> tuple[str, ...]:
-    """The variables of the environment that hold a key for the vendor or gateway at an address, the usual one first.
+    """The environment variables that hold a key for the vendor or gateway at an address, the usual one first.
 
     Args:
         base_url: An address, with or without a path.
 
     Returns:
-        Their names. Empty where the address is none of a vendor, such as a server of one's own, and where it is not
-        https, under which anybody on the way could read a key.
+        Their names; none where the host is no vendor's, or the address is not https, so that others could read the key.
+
+    >>> key_variables("https://api.anthropic.com/v1"), key_variables("http://127.0.0.1:8000/v1")
+    (('ANTHROPIC_API_KEY',), ())
     """
     from yarl import URL  # what connects reads the host so, too
 
@@ -42,22 +44,23 @@ def _by_host() -> dict[str, tuple[str, ...]]:
 
 
 ALLOW = "read it, then give --allow-secrets"
+"""The advice in an error about a secret."""
 
 
 def without_secrets(text: str, where: str | Path) -> str:
-    """A text out of a file; where it is a MODEL, as one that sends no variable but a vendor's key to that vendor.
+    """Rewrite a MODEL that a file names, so that it sends no environment variable but a vendor's key to that vendor.
 
-    Whoever reads MODELs out of a file asks for them so. Those of this machine get whatever they name.
+    Every reader of MODELs in files calls this. A server on this machine may get any variable.
 
     Args:
-        text: What the file holds.
-        where: The file.
+        text: A text from the file; one that is no MODEL stays as it is.
+        where: The file, for messages.
 
     Returns:
-        The text, with `api_key_env=none` where a key is kept back, which the user is told.
+        The text, with `api_key_env=none` where a key is held back; a message then tells the user.
 
     Raises:
-        InputError: It names a variable for another server.
+        InputError: The MODEL names a variable for another server.
     """
     try:
         spec = Spec.parse(text)
@@ -74,12 +77,16 @@ def without_secrets(text: str, where: str | Path) -> str:
 
 
 def may_receive(address: str, variable: str) -> bool:
-    """Whether a server that a file names may get a variable: a vendor the key that it gave out, this machine any."""
+    """Tell whether a server that a file names may get a variable: a vendor its own key, this machine any."""
     return variable in key_variables(address) or is_this_machine(address)
 
 
 def is_this_machine(address: str) -> bool:
-    """Whether an address is of this machine by its name alone; no name server is asked."""
+    """Tell whether an address is this machine's by its host alone, without a name server.
+
+    >>> is_this_machine("http://localhost:8000/v1"), is_this_machine("https://api.openai.com/v1")
+    (True, False)
+    """
     from yarl import URL
 
     try:
@@ -91,5 +98,5 @@ def is_this_machine(address: str) -> bool:
 
 @cache
 def tell(text: str) -> None:
-    """Say something on standard error, once."""
+    """Print a text to standard error, once per process."""
     print(text, file=sys.stderr)

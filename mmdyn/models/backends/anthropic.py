@@ -53,7 +53,7 @@ class _Delta(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """A message, or the events of one put together, which has its texts and reason in `delta`."""
+    """A message, or one put together from a stream's events, whose texts and stop reason are in `delta`."""
 
     type: str = ""
     content: str | list[_Block] = []

@@ -37,18 +37,20 @@ class _Options(Struct, frozen=True):
 
 
 class Baseline:
-    """A baseline by its name. Raises UserError for another one, or any option.
+    """A baseline by its name.
 
-    random: draws from the options (each one by a coin in a multi-select) or from the words of the prompt; keyed by its
-        text.
-    majority: the first option, True, and 1 wherever a value is asked for.
-    lexical: the options whose words occur most in the question and the knowledge beside it (in a multi-select all that
-        are above the mean); a statement is true when the knowledge holds half of its words, or, failing that, when it
-        says nothing sweeping; a blank takes a value, an open question a sentence, from the sentence of the knowledge
-        (or the question) that is nearest to the question. Words are words in English and pairs of characters in
-        Chinese; ties go by a hash of the text.
+    random: Draws from the options (each with probability 1/2 in a multi-select), or from the words of the prompt; keyed
+        by the prompt's text.
+    majority: The first option, True, and 1 wherever a value is asked for.
+    lexical: The options whose words occur most in the question and its context (in a multi-select all above the mean).
+        A statement is true where the context holds half of its words; without such a context, where it has no sweeping
+        word. A blank gets a value, an open question a sentence, from the sentence nearest to the question. Words are
+        words in English and pairs of characters in Chinese; a hash of the text breaks ties.
 
-    Asked to set out knowledge points, each of them repeats these.
+    A baseline that is asked for knowledge points repeats those of the prompt.
+
+    Raises:
+        UserError: There is no such baseline, or an option was given; it takes none.
     """
 
     cached = False
@@ -67,22 +69,27 @@ class Baseline:
 
     @classmethod
     def typed(cls, label: str, identity: Mapping[str, Any]) -> tuple[str, bool]:
-        """The MODEL, which is its label."""
+        """The MODEL, which is the label."""
         return label, True
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """The one answer to these messages."""
+        """Return the one answer to these messages."""
         return Reply(text=self.reply(messages), finish_reason="stop")
 
     def reply(self, messages: tuple[Message, ...]) -> str:
-        """The same as plain text."""
+        r"""Return the answer as plain text.
+
+        >>> from mmdyn.models import TextPart
+        >>> Baseline(Spec.parse("baseline:majority")).reply((Message("user", (TextPart("Which?\nA. 3\nB. 4"),)),))
+        'Answer: A'
+        """
         prompt = read_prompt(messages)
         if prompt.elaborates:
             return prompt.knowledge
         return prompt.answer(*self._answer(prompt))
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to close."""
 
 
 def _random(prompt: ReadPrompt) -> list[str]:

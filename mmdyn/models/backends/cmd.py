@@ -60,22 +60,24 @@ class _Options(Struct, frozen=True, kw_only=True):
 
 
 class Cmd:
-    """Runs a program for each question, in a fresh folder, and takes what it prints for the reply; docs/programs.md has
-    the files. No shell reads the command: its words are the program and its arguments. A file that one of them names is
-    found from where mmdyn was started.
+    """Runs a program for each question, in a fresh folder; what it prints is the reply. docs/programs.md describes the
+    files.
+
+    No shell reads the command: its words are the program and its arguments. A file that one of them names is looked up
+    from the folder where mmdyn was started.
 
     Options, after the command:
-    args: more arguments, which may hold commas; one with a comma and a later equals sign belongs into a script.
-    env: variables of the environment that it is passed, by name: `env=API_KEY,MODEL`. It has no others but HOME,
+    args: More arguments, which may hold commas; put an argument with a comma and a later equals sign into a script.
+    env: The environment variables that the program gets, by name: `env=API_KEY,MODEL`. Beside these it gets HOME,
         TMPDIR, PATH and LANG.
-    timeout: seconds for one question. memory, disk: MiB that it and all that it starts may hold. output: MiB that it
-        may print. processes: how many there may be at a time.
-    concurrency: programs at a time; as many as there are cores. max_tries: as for every backend.
-    version: what tells apart what its files do not: a reply is found again where the command, the files that it names,
-        the variables and this are the same.
-    label: how reports name it; else it is by the names of the program and the files.
+    timeout: Seconds for one question. memory, disk: MiB that the program and its children may hold. output: MiB that it
+        may print. processes: The most processes at a time.
+    concurrency: Programs at a time; the number of cores by default. max_tries: As for every backend.
+    version: Set it anew where the program changed but its files did not: a reply is read from the cache where the
+        command, the files that it names, the variables and the version are the same.
+    label: Its name in reports; by default the names of the program and the files.
 
-    Raises UserError for a program or a variable that is not there, and for bad options.
+    Raises UserError where the program or a variable does not exist, and for bad options.
     """
 
     cached, varies, weighs = True, True, False
@@ -97,16 +99,20 @@ class Cmd:
         self._pictures, self._threads = Pictures(), ThreadPoolExecutor(options.concurrency, "mmdyn cmd")
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """Run it once; where nobody waits any more it is ended. Raises TransientError where it took too long, said that
-        its failure may pass, or was killed by somebody else, RejectedError where it failed otherwise, and InputError
-        for a picture that cannot be read."""
+        """Run the program once; it is ended where the request is cancelled.
+
+        Raises:
+            TransientError: It took too long, said that its failure may pass, or was killed by something else.
+            RejectedError: It failed otherwise.
+            InputError: A picture cannot be read.
+        """
         request, pictures = plain_request(messages, await self._pictures.of(messages))
         ours, its = socket.socketpair()
         with ours:  # once it is closed the program is ended
             return await asyncio.wrap_future(self._threads.submit(self._run, request, pictures, ours, its))
 
     async def close(self) -> None:
-        """Wait until the last of them has ended."""
+        """Wait until all programs have ended."""
         await asyncio.to_thread(self._threads.shutdown)
 
     def _run(self, request: Json, pictures: dict[str, SentPicture], ours: socket.socket, its: socket.socket) -> Reply:

@@ -38,7 +38,7 @@ class Completions(OpenAI):
         self._weigher = Weigher(self._post, {"model": self._server.model, **extra}, where)
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One request, or several where options are weighed. Raises TransientError, RejectedError, ModelError."""
+        """Send one request, or several where options are weighed. Raises TransientError, RejectedError, ModelError."""
         begun = messages[-1].text if messages[-1].role == "assistant" else ""
         if texts := choices(messages):
             return await self._weigher.weigh(self._prompt(messages), begun, texts)

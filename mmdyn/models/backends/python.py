@@ -41,15 +41,15 @@ class _Options(Struct, frozen=True):
 
 
 class Python:
-    """Asks an object: `ask(messages)`, or the object where it is a function, gives a text or a Reply, at once or as a
-    coroutine (docs/programs.md).
+    """Asks a Python object (its method `ask(messages)`) or a function; docs/programs.md. It returns a text or a Reply,
+    or a coroutine for one.
 
-    Options, after FILE.py:CLASS: `label`, `concurrency` and `max_tries` as for every backend; every other one is a
-    keyword of the class, read as JSON where it is some, else as a text. A plain function is asked one thing at a time,
-    in a thread, unless `concurrency` says that it bears more.
+    Options, after FILE.py:CLASS: `label`, `concurrency` and `max_tries` as for every backend; every other option is a
+    keyword argument of the class, read as JSON where it is JSON, else as text. A plain function gets one request at a
+    time, in a thread, unless `concurrency` allows more.
 
-    The object may have a `label`, a `concurrency`, and an `identity`: any JSON that tells apart what its file does not.
-    One that was handed over has no file, so that without `identity` its replies are not kept in the cache.
+    The object may have a `label`, a `concurrency`, and an `identity`: any JSON that identifies what its file does not.
+    An object passed to `evaluate` has no file, so its replies are cached only where it has an `identity`.
 
     Raises InputError for a file or a class that cannot be loaded.
     """
@@ -80,8 +80,13 @@ class Python:
         self._ask, self._threads = ask, ThreadPoolExecutor(most, "mmdyn python")
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """What the object says. A TimeoutError or ConnectionError of its own may pass; with any other exception but
-        those of mmdyn it has refused the request. Raises ModelError where it gives neither a text nor a Reply."""
+        """Return the object's answer.
+
+        Raises:
+            TransientError: The object raised TimeoutError or ConnectionError.
+            RejectedError: It raised another error that is none of mmdyn's.
+            ModelError: It returned neither a text nor a Reply.
+        """
         for message in messages:
             _ = message.shown
         try:
@@ -101,7 +106,7 @@ class Python:
         return Reply(text, "stop", reasoning=thought)
 
     async def close(self) -> None:
-        """Wait for no thread; the object itself is its owner's."""
+        """Does nothing: the object belongs to its owner, and threads are not waited for."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

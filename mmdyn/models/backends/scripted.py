@@ -28,11 +28,12 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scripted:
-    """Answers by a JSONL file of {"match": "…", "reply": "…"}: the first line whose `match` is in the messages' text
-    counts.
+    """Replies from a JSONL file of {"match": "…", "reply": "…"}: the first line whose `match` is in the messages' text.
 
-    A line without `match` fits every request. {"match": "…", "error": "transient"} (or "fatal") fails instead of
-    replying. Raises InputError for a file that cannot be read so.
+    A line without `match` matches every request. {"match": "…", "error": "transient"} (or "fatal") fails instead.
+
+    Raises:
+        InputError: The file cannot be read, or a line is none of these.
     """
 
     cached = False
@@ -52,11 +53,16 @@ class Scripted:
         self.identity: dict[str, Json] = {"backend": "scripted", "script": sha256(data)}
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """The scripted reply. Raises TransientError and ModelError as scripted, ModelError where no line fits."""
+        """Return the scripted reply.
+
+        Raises:
+            TransientError: The line says so.
+            ModelError: The line says `fatal`, or no line matches.
+        """
         return Reply(text=self.reply(messages), finish_reason="stop")
 
     def reply(self, messages: tuple[Message, ...]) -> str:
-        """The same as plain text."""
+        """Return the scripted reply as plain text."""
         text = "\n".join(message.text for message in messages)
         line = next((line for line in self._lines if line.match in text), None)
         if line is None:
@@ -70,7 +76,7 @@ class Scripted:
         return line.reply
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to close."""
 
 
 def _line(path: Path, number: int, line: bytes) -> _Line:

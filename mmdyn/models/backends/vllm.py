@@ -46,12 +46,12 @@ class VLLM(LocalBackend):
     """A checkpoint run by vLLM, which must be installed.
 
     Options, after the name, beside those of LocalOptions:
-    tensor_parallel_size: over how many GPUs the model is spread.
-    gpu_memory_utilization: the share of a GPU's memory that the engine takes.
-    max_model_len: the most tokens of prompt and answer together, the model's own unless given.
-    max_images: the most pictures in a request.
+    tensor_parallel_size: The number of GPUs that the model is spread over.
+    gpu_memory_utilization: The share of a GPU's memory that the engine takes.
+    max_model_len: The most tokens of prompt and answer together; by default the model's own limit.
+    max_images: The most pictures in a request.
 
-    The engine makes its own batches out of the requests that it is handed; prompts are the same as `hf` writes.
+    The engine batches the requests itself; prompts are the same as those of `hf`.
     """
 
     name = "vllm"

@@ -95,15 +95,16 @@ class Vlmeval:
 
     @classmethod
     def without_secrets(cls, spec: Spec) -> tuple[str, str]:
-        """As `Model` says: its worker has all variables, and any text may be an address. Raises UserError."""
+        """As `Model` describes it: the worker gets all environment variables, and any text may be an address. Raises
+        UserError."""
         for option, value in parse(spec)[1].items():
             if b'"' in msgspec.json.encode(value):
                 raise UserError(f"the model vlmeval:{spec.name} with {option}= could send a key anywhere: {ALLOW}")
         return spec.text, ""
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
-        read."""
+        """Send one request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot
+        be read."""
         system, parts = self._split(messages)
         place = min(self._places, key=lambda place: place.asks)
         place.asks += 1
@@ -163,7 +164,12 @@ class Vlmeval:
 
 
 def vlmeval_models(python: str = "", path: str = "", seconds: float = 600) -> list[str]:
-    """Every NAME that an interpreter's VLMEvalKit has. Raises UserError, ModelError."""
+    """Every model name that an interpreter's VLMEvalKit has.
+
+    Raises:
+        UserError: The interpreter cannot be used, or has no vlmeval.
+        ModelError: VLMEvalKit cannot be imported, or its list cannot be read.
+    """
     options = VlmevalOptions(python, path)
     process = Process(options.interpreter, {})
     try:
