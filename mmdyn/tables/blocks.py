@@ -1,4 +1,4 @@
-"""Rows, which every table is made of, and the records of one declaration, split into the cells of a table."""
+"""Rows of tables, and the records of one declaration, split into the cells of a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mmdyn.tables.factors import FACTORS
 from mmdyn.tables.run_state import Measure, measure
 
 TOTAL, MACRO = "all", "mean"
-"""The value of a factor over which a row is total, and over whose values' means it is a mean."""
+"""TOTAL is the value of a factor in a row over all its values; MACRO in a row that is the mean of their means."""
 
 Interval: TypeAlias = tuple[float, float]
 """The ends of a 95 % interval."""
@@ -24,24 +24,29 @@ Interval: TypeAlias = tuple[float, float]
 WAITING = "some answers are not judged yet: intervals and p hold for every verdict"
 AS_RULES = "some answers are not judged yet, and count here as the rules score them"
 UNTESTED = "some answers are not judged yet, so nothing is tested"
-"""What a number is noted with some of whose answers need a judge and had none."""
+"""Notes on numbers of which some answers need a judge and had none."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One number. Shares are in [0, 1], their differences in [-1, 1]; `unit` says what others are in.
+    """One number of a table. Shares are in [0, 1], their differences in [-1, 1]; `unit` names the unit of other
+    numbers.
 
-    quantity: what `value` is: the measure, a side of a difference, `difference`, `slope`, … factors: of what records;
-        TOTAL stands for all values of a factor, MACRO for the mean of its values' means. n: parents (pairs where it is
-        of pairs). left_out: parents asked and not counted or paired; variants_left_out: variants that pairs
-        lack, of these `not_applicable` ones, ones `rejected` by a judge and ones that rules found `doubtful`, with no
-        model to judge them; the others failed, or were not asked.
-    answers, unparsed, refused, truncated, failed, unscored, needs_judge: count records.
-    p: of the test that a difference is 0, or that all are equal; p_adjusted: by Holm's method over its family. judged:
-        where answers wait for a judge, between what the value lies once all are judged; interval and p hold whatever
-        the verdicts. scale: what a difference of scores is of, `raw` ones, or ones `corrected` for chance.
-    differs: what differs between its sides beside the factor. mark: `best` or `second` where that is told apart from
-        the next. note: why there is no value, or what to know of it. paper: what the paper has there, for
-        `paper_model`.
+    Args:
+        factors: The records that it is of; TOTAL and MACRO as values.
+        quantity: What `value` is: the measure, a side of a difference, `difference`, `slope`, ….
+        n: The number of parents, or of pairs.
+        left_out, variants_left_out: Parents asked but not counted or paired; variants that the pairs lack, among them
+            those `not_applicable`, `rejected` by a judge, and found `doubtful` by rules without a judge; the others
+            failed or were not asked.
+        answers, unparsed, refused, truncated, failed, unscored, needs_judge: Counts of records.
+        p, p_adjusted: Of the test that a difference is 0, or that all values are equal; adjusted by Holm over its
+            family.
+        judged: Where answers wait for a judge, the range of the value over all verdicts; `ci95` and `p` hold for each.
+        scale: The scores that a difference is of: `raw`, or `corrected` for chance.
+        differs: What its sides differ in beside the factor.
+        mark: `best` or `second`, where that differs significantly from the next.
+        note: Why there is no value, or how to read it.
+        paper: The paper's number, for `paper_model`.
     """
 
     factors: dict[str, str]
@@ -96,10 +101,14 @@ class RowDetails(TypedDict, total=False):
 
 
 class TablePart(Struct, frozen=True):
-    """The rows of one declaration. kind: that of the declaration, in lower case; by: the field that its scores or
-    contrasts are broken down by. across: the factor whose values stand
-    side by side, in the order of `columns` as far as that is given; `quantity` where quantities do; empty where each
-    row is a line."""
+    """The rows of one declaration.
+
+    Args:
+        kind: The declaration's name in lower case, such as `scores`.
+        across: The factor whose values are the columns, in the order of `columns`; `quantity` where the columns are
+            quantities; empty where each row is a line.
+        by: The field that scores or contrasts are broken down by; empty for none.
+    """
 
     kind: str
     title: str
@@ -111,21 +120,25 @@ class TablePart(Struct, frozen=True):
 
 
 def rows_of(parts: Iterable[TablePart], kind: str, quantity: str = "") -> list[Row]:
-    """The rows of all parts of a kind; of a quantity where one is named."""
+    """The rows of all parts of a kind, such as `scores`; only those of a quantity if one is named."""
     every = (row for part in parts if part.kind == kind for row in part.rows)
     return [row for row in every if quantity in ("", row.quantity)]
 
 
 def p_digits(p: float) -> float:
-    """A p-value as reports have it: six digits that count."""
+    """Round a p-value to six significant digits, as reports hold it.
+
+    >>> p_digits(0.0123456789)
+    0.0123457
+    """
     return float(f"{p:.6g}")
 
 
 APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
-"""What is never averaged over, but kept apart: chains alone are pooled."""
+"""The factors that no number averages over; only chains are pooled."""
 
 SMALL = 10
-"""Questions of a group: the interval of a mean over groups, most of which have fewer, is not sure to hold."""
+"""A group with fewer questions is small: the interval of a mean over mostly small groups may be too short."""
 
 NEVER_TOTAL = (*APART, "mode", "changed")
 
@@ -135,7 +148,7 @@ Numbered: TypeAlias = tuple[Row, Cell | None]
 
 
 class Block(NamedTuple):
-    """Records of a declaration and its measure that have the values `front` of what is kept apart."""
+    """The records of a declaration and its measure that share the values `front` of the factors that are kept apart."""
 
     columns: Columns
     measured: str
@@ -144,16 +157,16 @@ class Block(NamedTuple):
 
     @property
     def measure(self) -> Measure:
-        """What is measured."""
+        """The measure."""
         return measure(self.measured)
 
     @property
     def difference_unit(self) -> str:
-        """What differences are in."""
+        """The unit of differences."""
         return "points" if self.measure.unit == "share" else self.measure.unit
 
     def spans(self, axes: Sequence[str]) -> dict[Key, Ints]:
-        """The records of each combination of values, and of the totals over those factors that may have one, in reading
+        """The records of each combination of values, and of totals over the factors that may have one, in reading
         order."""
         never = (*NEVER_TOTAL, *self.columns.facts)
         several = [axis for axis in axes if axis not in never and self.varies(axis)]
@@ -171,15 +184,15 @@ class Block(NamedTuple):
         return len(split(self.columns, self.records, [axis])) > 1
 
     def cells(self, axes: Sequence[str]) -> dict[Key, Cell]:
-        """The cells of these."""
+        """The cells of each of `spans`."""
         return {key: self.cell(records) for key, records in self.spans(axes).items()}
 
     def cell(self, records: Ints) -> Cell:
-        """The parents of some records."""
+        """The parents of some records, each with its mean."""
         return cell_of(self.columns, self.measured, records)
 
     def order(self, axes: Sequence[str], key: Key) -> list[int]:
-        """Where a combination of values stands: totals after the values, means after them."""
+        """The sort key of a combination of values: totals come after the values, means after totals."""
         return [
             [*self.columns.field(axis).values, TOTAL, MACRO].index(value) for axis, value in zip(axes, key, strict=True)
         ]
@@ -189,7 +202,7 @@ class Block(NamedTuple):
         return split(self.columns, records, [factor]).get((value,), records[:0])
 
     def least(self, cell: Cell) -> float:
-        """The lowest that a share can be: below 0 where it is corrected for chance."""
+        """The lowest possible share: below 0 where it is corrected for chance."""
         return float(cell.least.min(initial=0.0))
 
     def labels(self, cell: Cell) -> Ints:
@@ -231,7 +244,7 @@ class Block(NamedTuple):
     def share_row(
         self, axes: Sequence[str], key: Key, quantity: str, share: Share | Estimate, **details: Unpack[RowDetails]
     ) -> Row:
-        """A share that is known with its interval."""
+        """A row of a share with its interval."""
         value, low, high = (round(number, 6) + 0.0 for number in (share.value, share.low, share.high))
         given: RowDetails = {"ci95": (low, high), "unit": "share", **details}
         return self.row(axes, key, quantity, value, **given)
@@ -245,7 +258,7 @@ class Block(NamedTuple):
         strata: Ints | None = None,
         **details: Unpack[RowDetails],
     ) -> Row:
-        """The mean of a cell. strata: of a mean of means, which of these each parent is in."""
+        """A row of the mean of a cell. For a mean of means, `strata` holds the index of each parent's group."""
         if not len(cell.values):
             note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
             empty: RowDetails = {"note": note, "counts": cell.counts, **details}
@@ -277,14 +290,14 @@ class Block(NamedTuple):
 
 
 class RowWatcher(Watcher, Protocol):
-    """What looks at each record for a declaration, and makes its rows out of what it saw."""
+    """Sees each record for a declaration, and makes the declaration's rows from what it saw."""
 
     def rows(self, block: Block) -> Iterator[Numbered]:
         """The rows of a block of all records."""
         ...
 
     def notes(self, rows: Sequence[Row]) -> Iterable[str]:
-        """What to know of these rows, or why there is none."""
+        """Notes on these rows, or why there are none."""
         return ()
 
 

@@ -1,5 +1,4 @@
-"""Records of runs -> columns that every table is made of, read once; and the parents of some records, as a cell of a
-table has them."""
+"""Reads the records of runs once, into the columns that every table is computed from."""
 
 from __future__ import annotations
 
@@ -47,16 +46,17 @@ from mmdyn.work import SAMPLE, ProgressBar, Reader, RunFolder
 
 TREATMENT = "treatment"
 FEW = 10
-"""Independent questions, or groups of questions, that a chain needs to be a part of what is told over all chains."""
+"""A chain with fewer independent questions, or groups of questions, is not a part of numbers over all chains."""
 
 MOST_TESTED = 20
-"""Values of a field whose changes are compared, at most."""
+"""A field with more values is not tested."""
 
 SAME = 1e-9
-"""Chance levels that differ by no more are one, summed in another order."""
+"""Chance levels that differ by no more are equal but for rounding."""
 
 FLAGS = ("failed", "unscored", "needs_judge", "waits", "unparsed", "refused", "truncated")
-"""`waits`: what was read needs a judge and had none; what was not read, or cut off, never waits."""
+"""Flags of records. `waits`: the answer was read, needs a judge and had none; an unread or truncated answer never
+waits."""
 
 FAILED, UNSCORED, NEEDS_JUDGE, WAITS, UNPARSED, REFUSED, TRUNCATED = (1 << place for place in range(len(FLAGS)))
 STATUSES = {"unparsed": UNPARSED, "refused": REFUSED}
@@ -76,37 +76,40 @@ S = TypeVar("S", bound=Struct)
 
 
 def check_breakdown(names: Iterable[str], fields: Collection[str]) -> None:
-    """Raise UserError for a name that is neither a factor nor one of the questions' fields."""
+    """Raise UserError for a name that is neither a factor nor one of the questions' fields.
+
+    >>> check_breakdown(["task_type", "discipline"], ["discipline", "year"])
+    """
     check_names(names, {*fields, *ALWAYS, *_OWN})
 
 
 class Watcher(Protocol):
-    """What looks at each record as it is read, for what the columns do not hold."""
+    """Sees each record as it is read, for what the columns do not hold."""
 
     def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
-        """Look at a record of the run of this name, with its condition, its parent's index, and the run's store."""
+        """See a record: the run's name, the record's condition, its parent's index, and the run's store."""
         ...
 
     def state(self, run: str, state: RunState) -> RunState:
-        """How far the run of this name is, with what was seen of it, now that all its records are read."""
+        """Return the state of a run with what was seen of it; called when all its records are read."""
         return state
 
 
 class Columns(Struct, frozen=True, kw_only=True):
-    """All records of some runs.
+    """All records of some runs, as arrays.
 
-    keys: the conditions, of which `asked` has each record's index; `pools` has of each the index that those have in
-        common which differ in the chain alone, and `pooled` whether it is a part of what is told over all chains,
-        `null` whether its chain changes what nobody would call a change, and `dropped`, by reason, how many variants of
-        each parent were not made (factors.py).
-    Of each record: the codes of `fields`, its `parents` index, the (value, weight) rows of `worth` by measure, `chance`
-        (NaN where not known), `flags`, `draws`, `sides` (what was asked: form, turns and pictures) and `samples`, the
-        index in `digests` of the stored sample that was asked.
-    clusters, groups, names: of each parent its cluster, its group (-1 for none; one over all sets) and its id;
-        `corrected`: whether differences of its set are of scores corrected for chance, as guessing earns otherwise at
-        some of the set's variants than at their questions.
-    facts: factors of models that no record has. question_fields: the fields that questions have, with 2 to MOST_TESTED
-        values. states, failures: how far the runs are, and the first failed records.
+    `asked` holds each record's index in `keys` (the conditions). For each condition, `pools` holds the index shared by
+    conditions that differ only in the chain, `pooled` whether it counts towards all chains, `null` whether its chain is
+    a null chain, and `dropped`, by reason, the variants of each parent that were not made.
+
+    Args:
+        fields, parents: The code of each factor, and the index of the parent, for each record.
+        worth: By measure, (value, weight) rows for each record.
+        chance, flags, draws: What guessing earns (NaN: not known), flags by name, and the draw, for each record.
+        sides, samples: Form, turns and pictures that were asked; the index in `digests` of the stored sample.
+        clusters, groups, names: The cluster, the group (-1: none) and the id of each parent.
+        corrected: For each parent, whether differences in its set are of scores corrected for chance.
+        question_fields: The questions' fields with 2 to MOST_TESTED values.
     """
 
     runs: dict[str, RunFolder]
@@ -134,11 +137,11 @@ class Columns(Struct, frozen=True, kw_only=True):
     states: Sequence[RunState] = ()
     failures: Sequence[FailedReply] = ()
     read: dict[type, list[Any]] = {}
-    """What `stored` read."""
+    """What `stored` has read so far."""
 
     def stored(self, kind: type[S]) -> list[S | None]:
-        """The stored samples by their indices, as much of each as `kind` has, read once in one pass over the runs;
-        None for one that is in no store."""
+        """The stored samples by index, decoded as `kind`, in one pass over the runs; None for a sample that no store
+        has."""
         if kind not in self.read:
             places = {digest: place for place, digest in enumerate(self.digests)}
             decoder = msgspec.json.Decoder(kind)
@@ -152,25 +155,28 @@ class Columns(Struct, frozen=True, kw_only=True):
         return list(self.read[kind])
 
     def asked_as(self, task_type: TaskType) -> NDArray[np.bool_]:
-        """Which records were asked as questions of this type."""
+        """Which records were asked as questions of this task type."""
         same: NDArray[np.bool_] = self.sides[FORM] == TASK_TYPES.index(task_type)
         return same
 
     def field(self, name: str) -> Field:
-        """A factor of each record; of one that none has no value is given. Raises UserError for one that has more than
-        MAX_VALUES values."""
+        """A factor of each record; NOT_GIVEN for a factor that no record has.
+
+        Raises:
+            UserError: The factor has more than MAX_VALUES values.
+        """
         found = self.fields.get(name) or Field([NOT_GIVEN], np.zeros(len(self.parents), np.int64))
         if len(found.values) > MAX_VALUES:
             raise UserError(f"the factor {name!r} has {len(found.values)} values: go by one of {MAX_VALUES} at most")
         return found
 
     def over_chains(self, records: Ints) -> Ints:
-        """Those of some records that are a part of what is told over all chains."""
+        """Those of some records that count towards all chains."""
         return records[self.pooled[self.asked[records]]]
 
     def parent_field(self, name: str) -> Field:
-        """A field of each parent: as its standard question has it, else as its first variant. A variant may be of
-        another task type or language than its parent: breakdowns of pairs go by the parent."""
+        """A factor of each parent: that of its standard question, else of its first variant. Breakdowns of pairs use
+        it, because a variant may have another task type or language than its parent."""
         values, codes = self.field(name)
         found = np.zeros(len(self.names), np.int64)
         found[self.parents[::-1]] = codes[::-1]
@@ -253,19 +259,18 @@ def read_columns(
     facts: ModelFacts = MappingProxyType({}),
     watchers: Sequence[Watcher] = (),
 ) -> Columns:
-    """Read every record once. Memory grows by some hundred bytes a record.
+    """Read every record once. Memory grows by a few hundred bytes per record.
 
     Args:
-        runs: the folders that `mmdyn eval` made.
-        factors: those that are needed beside the conditions' and the questions' own.
-        measures: what is measured, by name.
-        progress: counts records.
-        facts: factors of models, as `read_model_facts` reads them.
-        watchers: what else looks at each record.
+        factors: Factors that are needed beside those of conditions and the questions' fields.
+        measures: Names of measures.
+        progress: Counts the records.
+        facts: Factors of models, as `read_model_facts` reads them.
+        watchers: See each record as it is read.
 
     Raises:
-        UserError: for a run that is given twice, and a factor or measure that is not known.
-        InputError: for a score or a weight that is out of range.
+        UserError: A run is given twice, or a factor or measure does not exist.
+        InputError: A score or a weight is out of range.
     """
     named = named_runs(runs)
     builder, tallies = _Builder(named, dict.fromkeys(factors), dict.fromkeys(measures), facts), list[RunState]()

@@ -1,4 +1,4 @@
-"""What tells answers apart: conditions, contexts, fields; their order, and what they are called for people."""
+"""Factors that distinguish records (conditions, contexts, fields): their values, order and names."""
 
 from __future__ import annotations
 
@@ -28,19 +28,25 @@ ZERO = "0"
 """The shots of conditions without examples."""
 
 POOLED = "all"
-"""The chain's name of a dynamic condition over all its chains."""
+"""The chain of a dynamic condition that pools all its chains."""
 
 NOT_GIVEN = "(not given)"
-"""The value of whoever has none."""
+"""The value of a factor that a record does not have."""
 
 FACTORS = ("variant", "chain", "context", "style", "shots")
-"""What tells conditions of one model on one set apart."""
+"""The factors that distinguish the conditions of one model on one set."""
 
 
 class Key(Struct, frozen=True):
     """A condition of one model on one set in one run.
 
-    `run` is empty where a report is of one run; `chain` is empty for the standard variant, and POOLED over all chains.
+    Args:
+        run: Empty where a report is of one run.
+        chain: Empty for the standard variant; POOLED over all chains.
+
+    >>> key = Key("", "openai:x", "exam", "dynamic", "pad", "none", "direct")
+    >>> key.pool.chain, key.factors["chain"]
+    ('all', 'pad')
     """
 
     run: str
@@ -54,30 +60,30 @@ class Key(Struct, frozen=True):
 
     @classmethod
     def of(cls, run: str, record: Record) -> Key:
-        """The condition that a record of the run of this name belongs to."""
+        """The condition of a record in the run of this name."""
         asked = record.condition
         factors = (asked.variant, asked.chain, asked.context, asked.style, asked.shot_name)
         return cls(run, record.model, record.set, *factors)
 
     @property
     def pool(self) -> Key | None:
-        """The condition over all chains that a dynamic condition is part of."""
+        """The condition over all chains that a dynamic condition is a part of; None for the standard variant."""
         return replace(self, chain=POOLED) if self.variant == "dynamic" else None
 
     def members(self, keys: Iterable[Key]) -> list[Key]:
-        """The conditions that were asked behind this one: its chains for one over all chains, else itself."""
+        """Those of `keys` that this condition consists of: the chains of a pooled one, else itself."""
         pooled = self.chain == POOLED
         return [key for key in keys if key.chain != POOLED and key.pool == self] if pooled else [self]
 
     @property
     def factors(self) -> dict[str, str]:
-        """What tells conditions of one model on one set apart, by name; shots where there are any."""
+        """The condition's factors by name; without shots where there are none."""
         found = {name: str(getattr(self, name)) or NOT_GIVEN for name in FACTORS}
         return {name: value for name, value in found.items() if (name, value) != ("shots", ZERO)}
 
     @property
     def place(self) -> dict[str, str]:
-        """What a row about the condition begins with: the run where there are several, the model, the set, and
+        """The first factors of a row about the condition: the run (if there are several), the model, the set, and
         `factors`."""
         run = {"run": self.run} if self.run else {}
         return {**run, "model": self.model, "set": self.set, **self.factors}
@@ -181,15 +187,24 @@ ARROW = "\N{RIGHTWARDS ARROW}"
 
 
 def condition_name(factors: Mapping[str, str]) -> str:
-    """A condition by its factors, such as `dynamic pad, kprag`: of context, style and shots what is not as usual."""
+    """A condition in words; context, style and shots only where they are not the usual ones.
+
+    >>> condition_name({"variant": "dynamic", "chain": "pad", "context": "kprag", "style": "direct"})
+    'dynamic pad, kprag'
+    """
     chain = factors.get("chain", NOT_GIVEN)
     variant = " ".join([factors["variant"], *[chain] * (chain != NOT_GIVEN)])
     return ", ".join([variant, *_unusual(factors, "context", "style", "shots")])
 
 
 def contrast_name(factors: Mapping[str, str]) -> str:
-    """A contrast by its factors, such as `standard \N{RIGHTWARDS ARROW} dynamic pad`, or `none \N{RIGHTWARDS ARROW}
-    kprag (dynamic pad)`: what both sides share stands in brackets where it is not as usual."""
+    """A contrast in words; what both sides share stands in brackets where it is not usual.
+
+    >>> contrast_name({"factor": "variant", "a": "standard", "b": "dynamic", "chain": "pad"})
+    'standard → dynamic pad'
+    >>> contrast_name({"factor": "context", "a": "none", "b": "kprag", "variant": "dynamic", "chain": "pad"})
+    'none → kprag (dynamic pad)'
+    """
     factor, a, b = (factors[name] for name in ("factor", "a", "b"))
     if factor == "variant":
         held = _unusual(factors, "context", "style", "shots")
@@ -232,7 +247,11 @@ def who_of(factors: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def front_of(factors: Mapping[str, str]) -> str:
-    """The run where there are several, the model and the set, for people."""
+    """The model, the set, and the run (if there are several) in words.
+
+    >>> front_of({"model": "openai:x", "set": "exam"})
+    'openai:x on exam'
+    """
     model, set = factors.get("model", ""), factors.get("set", "")
     who = f"{model} on {set}" if model else set
     return ", ".join(filter(None, (who, factors.get("run", ""))))
@@ -287,19 +306,19 @@ T = TypeVar("T")
 
 
 class Breakdown:
-    """The values of some names for each record that it is shown. `check` tells whether any record knew them."""
+    """The values of some factors for each record that `of` is called with; `check` finds names that no record has."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(dict.fromkeys(names))
         self._known = {"set", *FACTORS, *ALWAYS}
 
     def of(self, record: Record) -> tuple[str, ...]:
-        """A record's values, in the names' order."""
+        """Return a record's values, in the order of the names."""
         self._known.update(known_names(record))
         return tuple(value_of(record, name) for name in self.names)
 
     def check(self) -> None:
-        """Raise UserError for a name that no record has."""
+        """Raise UserError for a name that no record had."""
         check_names(self.names, self._known)
 
 
@@ -326,7 +345,7 @@ def value_of(record: Record, name: str) -> str:
 
 
 def field_of(record: Record, name: str) -> str:
-    """What a record has under a name: its parent's task type, its language, or a field; NOT_GIVEN where it has none."""
+    """A field of a record (or `task_type`, that of its parent, or `language`); NOT_GIVEN where it has none."""
     if name == "task_type":
         return record.parent_type
     return record.language if name == "language" else str(record.fields.get(name, NOT_GIVEN))
@@ -342,7 +361,11 @@ def break_down(names: Sequence[str], items: Iterable[tuple[T, Sequence[str]]]) -
 
 
 def reading_order(name: str, values: Iterable[str]) -> list[str]:
-    """The values of a name in order: numbers by size, then words that have an order of their own, then all others."""
+    """Sort the values of a factor: numbers by size, then words that have an order of their own, then all others.
+
+    >>> reading_order("difficulty", ["hard", "easy", "10", "9"])
+    ['9', '10', 'easy', 'hard']
+    """
     words = ORDER.get(name, ())
 
     def order(value: str) -> tuple[bool, float, int, str]:
@@ -418,19 +441,22 @@ BINNED: dict[str, Callable[[Record], float]] = {
 
 
 def plain_model(label: str) -> str:
-    """A model's name without its backend, its owner, and signs."""
+    """A model's name without its backend, its owner, and punctuation; compares names of models.
+
+    >>> plain_model("openai:Qwen/Qwen2.5-VL-7B-Instruct")
+    'qwen2.5vl7binstruct'
+    """
     return re.sub(r"[^\w.]|_", "", re.sub(r"^[^:]*:", "", label).rpartition("/")[2].lower())
 
 
 def read_model_facts(file: Path, known: ModelFacts = MappingProxyType({})) -> ModelFacts:
-    """What a user says of models: a CSV file with the column `model`, and a factor in each other one.
+    """Read a CSV file of facts on models: the column `model`, and one column for each factor.
 
     Args:
-        file: the file.
-        known: what is said of models elsewhere; what the file says of the same ones goes before it.
+        known: Facts from elsewhere; for a model in both, the file's facts win.
 
     Raises:
-        InputError: for a file that cannot be read, names no models, or names one twice.
+        InputError: The file cannot be read, has no column `model`, or names a model twice.
     """
     try:
         rows = list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines(), restval=""))
@@ -446,7 +472,7 @@ def read_model_facts(file: Path, known: ModelFacts = MappingProxyType({})) -> Mo
 
 
 def quartiles(numbers: Floats) -> Field:
-    """Numbers by their quarter of all; NaN is not given. Equal numbers are in one quarter."""
+    """Bin numbers by quartile; NaN becomes NOT_GIVEN. Equal numbers fall into one bin."""
     told = numbers[~np.isnan(numbers)]
     edges = np.unique(np.quantile(told, (0.25, 0.5, 0.75, 1), method="inverted_cdf")) if len(told) else told
     lows = [told.min(), *(told[told > edge].min() for edge in edges[:-1])] if len(told) else []

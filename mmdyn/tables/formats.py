@@ -221,7 +221,11 @@ def _table_rows(parts: Sequence[TablePart], fields: Iterable[str]) -> Iterator[d
 
 
 def safe_cell(cell: object) -> object:
-    """A cell that no spreadsheet runs as a formula: a text that looks like one gets a leading apostrophe."""
+    """Make a cell safe for spreadsheets: a text that would run as a formula gets a leading apostrophe.
+
+    >>> safe_cell("=1+1"), safe_cell(-1)
+    ("'=1+1", -1)
+    """
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
@@ -242,18 +246,17 @@ FORMATS: dict[str, Callable[[Tables], str]] = {
     "latex": _of_grids(_latex),
     "html": _of_grids(_html),
 }
-"""How tables are written, by name. In Markdown and LaTeX (booktabs) the best is in bold type, the second best
-underlined."""
+"""The formats of tables by name. Markdown and LaTeX (booktabs) set the best in bold, and underline the second best."""
 
 
 def print_grid(title: str, rows: Sequence[Mapping[str, object]], notes: Sequence[str] = (), labels: int = 1) -> None:
-    """Print plain cells by column as a table, of which the first `labels` columns hold words."""
+    """Print rows of cells (dictionaries by column) as a table; the first `labels` columns are aligned to the left."""
     lines = [[Word(str(cell)) for cell in row.values()] for row in rows]
     _print(Grid(title, labels, [*rows[0]], lines, [*notes]))
 
 
 def print_parts(*parts: TablePart) -> None:
-    """Print tables."""
+    """Print tables to standard output."""
     for part in parts:
         _print(grid_of(part))
 
@@ -263,5 +266,5 @@ def _print(grid: Grid) -> None:
 
 
 def print_report(tables: Tables, file: TextIO | None = None) -> None:
-    """Write tables as text to `file` or standard output."""
+    """Write the tables of a report as text to `file`, standard output by default."""
     (file or sys.stdout).write(FORMATS["text"](tables))

@@ -1,4 +1,4 @@
-"""Rows as lines and columns of words, for all that people read: terminal, Markdown, LaTeX and HTML."""
+"""Rows as lines and columns of words, for terminal, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -14,32 +14,35 @@ from mmdyn.tables.factors import FACTORS, FRONT, chain_name, condition_name, con
 from mmdyn.tables.pairing import RAW, READ
 
 PLAIN_WIDTH = 100
-"""Columns where the output is no terminal."""
+"""The width in characters where the output is no terminal."""
 
 WIDE = 0.05
-"""Half an interval of a share, beyond which only whole points are told."""
+"""A share with a wider half-interval is written in whole points."""
 
 
 def open_console(file: TextIO | None = None) -> Console:
-    """A console on `file` or standard output that interprets nothing in what is printed."""
+    """Open a console on `file` (standard output by default) that prints text as it is, without markup."""
     file = file or sys.stdout
     width = None if file.isatty() else PLAIN_WIDTH
     return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def say(console: Console, text: str) -> None:
-    """Print a sentence: on a terminal in lines of its width, elsewhere in one as long as it needs to be."""
+    """Print a sentence; on a terminal it is wrapped."""
     console.print(clean(text), soft_wrap=not console.file.isatty())
 
 
 def clean(text: str) -> Text:
-    """Text for a terminal: what a model or a file brought cannot move the cursor or hide other text."""
+    r"""Replace unprintable characters, so that a model's or a file's text cannot move the cursor or hide other text.
+
+    >>> clean("safe\x1b[2J").plain
+    'safe\ufffd[2J'
+    """
     return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
 
 
 def digits_of(ends: Sequence[float] | None) -> int:
-    """Digits after the point that a share in percent deserves: one, and none where half of its interval is more than
-    WIDE."""
+    """The digits after the point of a share in percent: 1, or 0 where half of its interval is above WIDE."""
     return 0 if ends is not None and (ends[1] - ends[0]) / 2 > WIDE else 1
 
 
@@ -49,8 +52,16 @@ def points(share: float, digits: int = 1, sign: str = "") -> str:
 
 
 def percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
-    """A share in percent, with its interval if it has one; a dash where there is none, or the ends between which it
-    lies."""
+    """Write a share in percent, with its interval.
+
+    Args:
+        share: A share; None where only a range is known.
+        ends: The ends of its interval, or of the range; None where there is none.
+        sign: `+` writes a sign before positive numbers.
+
+    >>> percent(0.5, (0.48, 0.52)), percent(-0.1, (-0.3, 0.1), "+"), percent(None, None)
+    ('50.0 [48.0, 52.0]', '-10 [-30, +10]', '-')
+    """
     digits = digits_of(ends)
     low, high = (points(end, digits, "" if share is None else sign) for end in ends) if ends else ("", "")
     if share is None:
@@ -59,7 +70,11 @@ def percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -
 
 
 def p_value(p: float | None) -> str:
-    """A p-value for people; a dash where there is none."""
+    """Write a p-value; a dash for None.
+
+    >>> p_value(0.00001), p_value(0.01234), p_value(0.5)
+    ('<0.0001', '0.0123', '0.50')
+    """
     if p is None:
         return "-"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
@@ -120,8 +135,7 @@ class Word(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table for people: the first `labels` columns hold words. Every line has as many cells as there are heads. The
-    notes that a caption says, too, are UNITS and BEST."""
+    """A table of words: the first `labels` columns are labels, and every line has a cell for each head."""
 
     title: str
     labels: int
@@ -131,7 +145,7 @@ class Grid(NamedTuple):
 
 
 def grid_of(part: TablePart) -> Grid:
-    """The rows of a part side by side: by the values of its factor across, or by quantity."""
+    """Arrange the rows of a part: its values side by side, by the factor `across` or by quantity."""
     figure = () if part.across else ("figure",)
     named = [(_labels(part, row.factors, part.across) | dict.fromkeys(figure, row.quantity), row) for row in part.rows]
     labels = list(dict.fromkeys(name for label, _ in named for name in label))

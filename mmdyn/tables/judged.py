@@ -264,7 +264,7 @@ NO_VARIANT = "no variant came out"
 
 
 def by_rules_alone(dynamic: SampleSet) -> bool:
-    """Whether a dynamic set's variants were judged, if at all, by the judge that comes with the package."""
+    """Tell whether no model judged the variants of a dynamic set: they had the embedded judge, or none."""
     label = _label(dynamic)
     return not label or _is_by_rules(label)
 

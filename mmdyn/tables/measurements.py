@@ -1,4 +1,4 @@
-"""How well judges do against people: marks of a run's own answers, and measurements on labelled files."""
+"""How well judges agree with people: marks of a run's answers, and measurements on labelled files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,14 @@ NAMES = ("model", "set", "style", "epoch")
 
 
 def mark_of(row: JsonRow) -> float:
-    """A row's `human`, a number in [0, 1]. Raises ValueError."""
+    """Read the mark in a row's `human`, a number in [0, 1].
+
+    Raises:
+        ValueError: It is missing or no such number.
+
+    >>> mark_of({"human": 0.5})
+    0.5
+    """
     mark = row.get("human")
     if isinstance(mark, bool) or not isinstance(mark, int | float) or not 0 <= mark <= 1:
         raise ValueError('"human" must be people\'s mark, a number from 0 to 1')
@@ -113,7 +120,7 @@ class Marks:
 
 
 SHOWN_DIGITS = 8
-"""Of a digest, for people: enough to tell a few judges and files apart."""
+"""The digits of a digest that are shown."""
 
 BINS = 5
 """Parts of equal width that values are put into for the calibration table."""
@@ -122,7 +129,7 @@ METHOD = (
     "95 % intervals: Agresti and Coull's over questions, of kappa too; - where fewer than five questions tell how "
     "people's marks, or its own, spread"
 )
-"""How the intervals of a grader, or of a judge of meaning, are made."""
+"""A note on the intervals of a grader, or of a judge of variants."""
 
 _SHARES = {
     "agreement": "of all answers, those that both call right or both do not",
@@ -143,17 +150,21 @@ T = TypeVar("T", bound="Calibration | Grading")
 
 
 class KeptMeasurements(Generic[T]):
-    """The entries of one kind, in a folder of the cache. `what` was measured, for people: "the judge"."""
+    """The measurements of one kind, in a folder of the user's cache. `what` names in errors what was measured: "the
+    judge"."""
 
     def __init__(self, folder: str, what: str, entries: type[tuple[T, ...]]) -> None:
         self._folder, self._what = folder, what
         self._decoder = msgspec.json.Decoder(entries)
 
     def save(self, entry: T) -> tuple[Path, bool]:
-        """Keep an entry beside those on other labels; the file, and whether it took the place of one on the same
-        labels.
+        """Save an entry beside those of the same identity on other labelled files.
 
-        Raises UserError where the file cannot be read or written.
+        Returns:
+            The file, and whether the entry replaced one on the same labels.
+
+        Raises:
+            UserError: The file cannot be read or written.
         """
         file = self._file(entry.identity)
         try:
@@ -169,9 +180,10 @@ class KeptMeasurements(Generic[T]):
         return file, replaced
 
     def load(self, identity: Json) -> tuple[T, ...]:
-        """What was measured of an identity, the labels that were first used first; nothing where nothing was.
+        """Load the measurements of an identity, in the order in which their labelled files were first used.
 
-        Raises UserError for a damaged file.
+        Raises:
+            UserError: The file is damaged.
         """
         file = self._file(identity)
         try:
@@ -186,16 +198,18 @@ class KeptMeasurements(Generic[T]):
 
 
 class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
-    """A judge measured as a detector on one labelled file: positive is a pair whose meaning changed, and the judge's
-    rejecting it.
+    """A judge of variants, measured on labelled pairs; positive is a pair whose meaning changed.
 
-    precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that
-        people reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept.
-        None where there is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the
-        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, or too few questions tell.
-        `questions` says of how many questions the pairs are; intervals take all pairs of one for one cluster. `failed`
-        counts pairs on which it gave no verdict; they are in no share. `labels` is the SHA-256 of the labelled file,
-        `file` its name.
+    A number is None where it is not defined, or too few questions are labelled. Intervals cluster pairs by question.
+
+    Args:
+        n, failed: Pairs with a verdict; pairs without one, which count nowhere else.
+        questions: The number of questions that the pairs are of.
+        precision: Of the pairs that the judge rejected, the share that people reject.
+        recall, sensitivity: Of the pairs that people reject, the share that the judge rejected.
+        specificity: Of the pairs that people keep, the share that the judge kept.
+        agreement, kappa: The share of pairs on which both agree, and Cohen's kappa, in [-1, 1].
+        labels, file: The SHA-256 of the labelled file, and its name.
     """
 
     judge: str
@@ -221,17 +235,17 @@ save, load_calibrations = _CALIBRATIONS.save, _CALIBRATIONS.load
 
 
 def judge_id(identity: Json) -> str:
-    """What tells judges of one label apart, for people."""
+    """The short digest of a judge's identity, which distinguishes judges of one label."""
     return digest(identity)[:SHOWN_DIGITS]
 
 
 def named(entry: Calibration | Grading) -> str:
-    """The labelled file for people: its name, and the beginning of its digest, for files of one name."""
+    """The labelled file's name, with the beginning of its digest."""
     return f"{entry.file} ({entry.labels[:SHOWN_DIGITS]})"
 
 
 class Bin(Struct, frozen=True):
-    """Answers whose value is from `low` up to `high` (the last bin holds 1 too): how many, and both means in [0, 1]."""
+    """The answers whose value is in [low, high) (the last bin includes 1): their number and both means, in [0, 1]."""
 
     low: float
     high: float
@@ -241,18 +255,21 @@ class Bin(Struct, frozen=True):
 
 
 class Grading(Struct, frozen=True, forbid_unknown_fields=True):
-    """A grader measured on one labelled file, against people's marks in [0, 1].
+    """A grader, measured on one labelled file against people's marks in [0, 1].
 
-    An answer is right where its mark, or the grader's value, is `threshold` or more. agreement: both call it right, or
-    both do not; kappa: the same beyond chance, in [-1, 1]. sensitivity: of the answers that people call right, the
-    share that the grader does; specificity: of the others, the share that it does not; precision: of those that it
-    calls right, the share that people do. weighted_kappa: quadratic weights, on the marks as they are; kendall (tau-b)
-    and spearman: in [-1, 1].
-    kappa_ci95, weighted_kappa_ci95: their 95 % intervals by `kappa_interval`. mean_error: the mean of value - mark;
-    mean_absolute_error: of its size. None where a number is not defined, such as the correlation of values that are all
-        one. `failed` counts answers without a value; they are in no number but this, `n` counts the others.
-        `questions`: how many questions these are of; intervals take all answers to one for one cluster. `labels` is the
-        SHA-256 of the labelled file, `file` its name.
+    An answer is right where its mark, or the grader's value, is `threshold` or more. A number is None where it is not
+    defined. Intervals cluster answers by question (`kappa_interval` for both kappas).
+
+    Args:
+        n, failed: Answers with a value; answers without one, which count nowhere else.
+        agreement, kappa: The share of answers on which both agree on right or wrong; Cohen's kappa, in [-1, 1].
+        weighted_kappa: Kappa of the marks as they are, with quadratic weights.
+        sensitivity, specificity: Of the answers that people call right (not right), the share that the grader does,
+            too.
+        precision: Of the answers that the grader calls right, the share that people do.
+        kendall, spearman: Tau-b and rho with people's marks, in [-1, 1].
+        mean_error, mean_absolute_error: Of value less mark.
+        labels, file: The SHA-256 of the labelled file, and its name.
     """
 
     grader: str
@@ -294,14 +311,16 @@ def measure(
     """Compare a grader's values with people's marks.
 
     Args:
-        grader: its name for people.
-        identity: what decides its values.
-        marked: (mark, value) for each answer, in [0, 1]; the value is None where there is none.
-        threshold: an answer is right from this mark, or value, on.
-        about: what question each answer is to; without it each is to one of its own.
+        grader, identity: The grader's name, and all that decides its values.
+        marked: (mark, value) for each answer, in [0, 1]; the value is None where the grader gave none.
+        threshold: An answer is right from this mark, or value, on.
+        about: The question of each answer; by default each has its own.
 
     Raises:
-        UserError: where there is no answer.
+        UserError: There is no answer.
+
+    >>> measure("grader", "id", [(1.0, 0.75), (0.0, 0.25), (1.0, 0.25), (0.0, None)]).agreement.value
+    0.6666666666666666
     """
     pairs = list(marked)
     if not pairs:
@@ -328,7 +347,7 @@ def measure(
 
 
 def spell(grading: Grading) -> Iterator[str]:
-    """The lines of one grader."""
+    """Yield the lines of a report on one grader."""
     who = grading.grader if grading.grader == grading.identity else f"{grading.grader} ({judge_id(grading.identity)})"
     failed = f", {grading.failed} without a verdict" if grading.failed else ""
     asked = f"{grading.questions} question{'s' * (grading.questions != 1)}"
@@ -349,7 +368,11 @@ def spell(grading: Grading) -> Iterator[str]:
 
 
 def spell_kappa(kappa: float | None, ci95: tuple[float, float] | None) -> str:
-    """Such as ` 0.550  [-0.013, 0.855]`; a dash where there is no interval."""
+    """Write kappa with its interval; a dash where there is no interval.
+
+    >>> spell_kappa(0.55, (-0.013, 0.855))
+    ' 0.550  [-0.013, 0.855]'
+    """
     interval = f"[{ci95[0]:.3f}, {ci95[1]:.3f}]" if ci95 else "-"
     return _number(kappa) if kappa is None else f"{_number(kappa)}  {interval}"
 

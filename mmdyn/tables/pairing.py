@@ -30,7 +30,7 @@ from mmdyn.tables.factors import NOT_GIVEN, PICKED
 
 ALPHA = 0.05
 EVEN = 0.5
-"""A question is right where its mean score is above this, wrong where it is below, and neither at it."""
+"""A question is right where its mean score is above this, wrong where it is below, and neither where it is equal."""
 
 CORRECTED = (
     "the two sides differ in chance, so that the difference is of scores corrected for chance; a wrong answer then"

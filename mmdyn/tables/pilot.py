@@ -1,4 +1,4 @@
-"""What a plan rests on: a pilot run's answers, or what is believed. docs/appendix/why.md has the formulas."""
+"""What a plan is based on: a pilot run, or prior assumptions. docs/appendix/why.md has the formulas."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from mmdyn.work import RunFolder
 
 
 class Priors(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is believed beforehand; all in [0, 1].
+    """Assumptions of a plan without a pilot; all in [0, 1].
 
-    accuracy: the standard score. flips: how often the answers to a question and to its variant differ in being right.
-    repeat: how often two answers to one and the same question do. draws: of the spread of chances that is left, the
-        share between the draws of one question; the rest is between questions. icc: the correlation of the differences
-        of two questions of one group.
+    Args:
+        accuracy: The standard score.
+        flips: How often the answers to a question and to its variant differ in being right.
+        repeat: How often two answers to the same question do.
+        draws: The share of the remaining variance that is between the draws of a question; the rest is between
+            questions.
+        icc: The intraclass correlation of differences within a group of questions.
     """
 
     accuracy: float = 0.6
@@ -35,7 +38,17 @@ class Priors(Struct, frozen=True, forbid_unknown_fields=True):
         return ", ".join(f"{name}={getattr(self, name):g}" for name in self.__struct_fields__)
 
     def design(self, drop: float, sizes: tuple[int, ...]) -> PairedDesign:
-        """The moments where there is a drop in (0, 1]. Raises UserError for what cannot be."""
+        """The moments of a paired design with a drop in (0, 1].
+
+        Args:
+            sizes: The numbers of questions of the groups.
+
+        Raises:
+            UserError: A number is out of range; accuracy and flips are at least `drop`.
+
+        >>> round(Priors().design(0.05, (1,)).variance(), 4)
+        0.1475
+        """
         for name in self.__struct_fields__:
             value, least = getattr(self, name), drop if name in ("accuracy", "flips") else 0.0
             if not least <= value <= 1:
@@ -43,15 +56,20 @@ class Priors(Struct, frozen=True, forbid_unknown_fields=True):
         return self.split(self.accuracy, self.flips - drop**2, sizes)
 
     def split(self, accuracy: float, spread: float, sizes: tuple[int, ...]) -> PairedDesign:
-        """The moments where the difference of two single answers has this variance."""
+        """The moments where the difference of two single answers has the variance `spread`."""
         noise = min(self.repeat / 2, accuracy * (1 - accuracy), spread / 2)
         left = spread - 2 * noise
         return PairedDesign(accuracy, (1 - self.draws) * left, self.draws * left, noise, noise, self.icc, sizes)
 
 
 class Pilot(Struct, frozen=True):
-    """What a run tells of one model: its design, and the mean cost and seconds of an answer, None where they are not
-    known. assumed: what of it nobody saw; basis: where it comes from."""
+    """A pilot run's estimates for one model.
+
+    Args:
+        assumed: What was taken from the priors, in words.
+        basis: What the estimates come from, in words.
+        cost, seconds: The means of an answer; None where they are not known.
+    """
 
     design: PairedDesign
     assumed: tuple[str, ...]
@@ -62,10 +80,16 @@ class Pilot(Struct, frozen=True):
 
 
 def read_pilot(run: RunFolder, model: str, sizes: tuple[int, ...], priors: Priors) -> Pilot:
-    """Estimate by moments, from the answers under the run's first condition and its dynamic one; questions count alike.
+    """Estimate a paired design by the method of moments, from a run's answers under its first condition, standard and
+    dynamic; questions count alike.
 
-    What needs repetitions, draws or groups that the run has not is taken from `priors`. Raises UserError where fewer
-    than two questions were answered by the model as they are and varied.
+    Args:
+        model: The model's label in the run.
+        sizes: The numbers of questions of the planned set's groups.
+        priors: Used for what needs repeats, draws or groups that the run does not have.
+
+    Raises:
+        UserError: The model answered fewer than two questions in both variants.
     """
     first, places = run.config.conditions[0], dict[object, int]()
     rows, replies = list[tuple[float, ...]](), list[Reply]()

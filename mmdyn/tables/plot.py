@@ -1,4 +1,4 @@
-"""Charts of a report: their points out of its rows, and the figures as SVG, PDF and PNG."""
+"""Charts of a report: their points, and figures as SVG, PDF and PNG."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARES = ("share", "points")
 
 
 class Point(NamedTuple):
-    """A number of a report with its interval, in the unit of its axis."""
+    """A number of a chart with its interval, in the unit of the chart's axis."""
 
     series: str
     label: str
@@ -36,7 +36,12 @@ class Point(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """dots: a line of the plot for each label. line: labels are numbers, along the axis below. bars: from 0 on."""
+    """The numbers of a plot.
+
+    Args:
+        kind: `dots` and `bars` have a row for each label; in a `line`, labels are numbers along the axis `along`.
+        axis: The title of the axis of values, with their unit.
+    """
 
     kind: Literal["dots", "line", "bars"]
     axis: str
@@ -45,8 +50,8 @@ class Chart(NamedTuple):
 
 
 def table_charts(parts: Sequence[TablePart]) -> dict[str, Chart]:
-    """A plot of each table that has numbers, by its kind, and the field that it is broken down by; of several of a kind
-    the later ones by kind and number. Of contrasts the changes from standard to dynamic are drawn."""
+    """The chart of each table that has numbers, by name: the table's kind and the field that it is broken down by, with
+    a number from the second of a name on. Of contrasts only the changes from standard to dynamic are drawn."""
     charts, seen = dict[str, Chart](), Counter[str]()
     for part in parts:
         rows = [row for row in part.rows if row.value is not None]
@@ -58,7 +63,11 @@ def table_charts(parts: Sequence[TablePart]) -> dict[str, Chart]:
 
 
 def pick_chart(charts: Mapping[str, Chart], name: str) -> Chart:
-    """The one of a name, the first without one. Raises UserError."""
+    """The chart of a name; the first one without a name.
+
+    Raises:
+        UserError: There is no such chart.
+    """
     if not charts or (name and name not in charts):
         there = f"{', '.join(charts)} are there" if charts else "nothing is there to plot"
         raise UserError(f"there is no plot {name!r}{did_you_mean(name, charts)}: {there}")
@@ -158,14 +167,14 @@ DRAWN = {"scores": _of_scores, "contrasts": _of_changes, "flips": _of_flips}
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
 WIDTHS = {1: 3.35, 2: 7.0}
-"""Inches of one and of two columns of a page."""
+"""The width in inches of one and of two columns of a page."""
 MARKERS = "osD^vPX"  # one less than there are colours, so that both together come round late
 FORMATS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-"""Formats, and what of their metadata says when they were made."""
+"""Formats of files, and the metadata that would hold the time."""
 
 
 class Plot:
-    """A chart that is drawn: shown by notebooks, and saved. `figure` is matplotlib's, `chart` has its numbers."""
+    """A drawn chart, which notebooks show. `figure` is matplotlib's; `chart` has the numbers."""
 
     def __init__(self, figure: Figure, chart: Chart) -> None:
         self.figure, self.chart = figure, chart
@@ -174,7 +183,11 @@ class Plot:
         return f"<Plot of {len(self.chart.points)} numbers: {self.chart.axis}>"
 
     def save(self, file: str | Path) -> Path:
-        """Write a .svg, .pdf or .png file. Raises UserError."""
+        """Write a .svg, .pdf or .png file.
+
+        Raises:
+            UserError: The file has another ending, or cannot be written.
+        """
         file = Path(file)
         if (form := file.suffix.removeprefix(".")) not in FORMATS:
             raise UserError(f"{file} ends in none of .{', .'.join(FORMATS)}: choose one of them")
@@ -193,7 +206,12 @@ class Plot:
 
 
 def save_plots(charts: Mapping[str, Chart], folder: Path, columns: int) -> list[Path]:
-    """Write each chart in each format. Raises UserError where there is none, MissingExtra without matplotlib."""
+    """Write each chart in each format, `columns` (1 or 2) columns of a page wide; returns the files.
+
+    Raises:
+        UserError: There is no chart, or the width is neither 1 nor 2.
+        MissingExtra: matplotlib is not installed.
+    """
     if not charts:
         raise UserError("there is nothing to plot: the report has no number yet")
     plots = {name.replace(" ", "-").replace("/", "-"): draw_chart(chart, columns) for name, chart in charts.items()}

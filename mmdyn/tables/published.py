@@ -1,4 +1,4 @@
-"""A paper's own numbers beside the user's, and the tables that go by a name."""
+"""A paper's own numbers beside the user's, and the tables that have names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mmdyn.tables.blocks import APART, MACRO, TOTAL, Row, TablePart
 from mmdyn.tables.factors import ModelFacts, plain_model, read_model_facts
 
 MAIN = ("difference", "slope", "range", "tau")
-"""The quantity that a paper's number is, where a row is no mean."""
+"""The quantities that a paper's number stands for where it names none, in a row that is no mean."""
 
 
 OWN = ("part", "quantity", "value")
@@ -26,8 +26,8 @@ OWN = ("part", "quantity", "value")
 
 
 class Number(NamedTuple):
-    """One number of a paper: of which part of the table, of what, and in percent where it is a share. `quantity` is
-    empty for a row's main one."""
+    """A number of a paper, in percent where it is a share. `part` is the part of the table; an empty `quantity` stands
+    for the row's main one."""
 
     part: int
     quantity: str
@@ -36,12 +36,16 @@ class Number(NamedTuple):
 
 
 class Published:
-    """The numbers of one table.
+    """A paper's numbers for one table.
 
-    lines: the lines of a CSV file with the columns part, value, the factors and, where some rows are of one side of a
-        difference, quantity. model: whose numbers stand beside the
-        user's; empty for those of the user's own model, or else of the paper's best. Raises UserError where the paper
-        has no such model.
+    Args:
+        lines: The lines of a CSV file with the columns part, value and the factors, and quantity where some rows are of
+            one side of a difference.
+        model: The paper's model to compare with; if empty, the user's own model where the paper has it, else the
+            paper's best.
+
+    Raises:
+        UserError: The paper has no such model.
     """
 
     def __init__(self, lines: Iterable[str], model: str = "") -> None:
@@ -60,7 +64,7 @@ class Published:
         self._named = found[0] if found else ""
 
     def beside(self, part: TablePart, place: int) -> TablePart:
-        """The part of this place with the paper's number in each row that has one."""
+        """Add the paper's numbers to the rows of a part, which is number `place` of the table."""
         plain = part.kind in ("pivot", "leaderboard")
         return replace(part, rows=[self._row(row, place, plain=plain) for row in part.rows])
 
@@ -94,19 +98,25 @@ class Published:
 
 
 PUBLISHED = Path(str(resources.files("mmdyn.benchmarks"))) / "published"
-"""Numbers that papers print, and what is known of their models."""
+"""The folder of papers' numbers, and of facts on their models."""
 
 
 def named_tables() -> dict[str, NamedTable]:
-    """Every table that a benchmark lists, as BENCHMARK.NAME, and opencompass's."""
+    """Every table that a benchmark declares, by BENCHMARK.NAME, and those of OpenCompass."""
     found = {f"{name}.{table.name}": table for name in names("benchmarks") for table in load("benchmarks", name).tables}
     return found | {f"opencompass.{table.name}": table for table in OPENCOMPASS}
 
 
 def named_table(name: str, model: str = "") -> tuple[NamedTable, Published | None]:
-    """A table by its name, and the paper's own numbers where its text has them; those of `model` where it is given.
+    """The table of a name, and the paper's numbers; None where the package does not have them.
 
-    Raises UserError where there is no such table, or no such model in the paper."""
+    Args:
+        name: Such as `mdk12.table4`.
+        model: The paper's model to compare with, as in Published.
+
+    Raises:
+        UserError: There is no such table, or the paper has no such model.
+    """
     known = named_tables()
     if name not in known:
         raise UserError(f"there is no table {name!r}{did_you_mean(name, known)}: `mmdyn list tables` names them all")
@@ -119,6 +129,6 @@ def named_table(name: str, model: str = "") -> tuple[NamedTable, Published | Non
 
 
 def models_of(name: str) -> ModelFacts:
-    """What is known of the models of the paper whose table this is; nothing where no table of the paper needs it."""
+    """Facts on the models of the paper that a table is from; empty where the package has none."""
     file = PUBLISHED / f"{name.partition('.')[0]}.models.csv"
     return read_model_facts(file) if file.is_file() else {}

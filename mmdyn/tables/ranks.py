@@ -1,8 +1,8 @@
-"""Models in order: leaderboards with shared ranks, and win rates.
+"""Leaderboards with shared ranks, rankings, and win rates of pairs.
 
-What is sure of an order are the pairs of models that a paired test tells apart, after Holm's adjustment over all pairs.
-A rank is a range over the orders that these leave; so is the interval of Kendall's tau. Source of such ranges: Mogstad,
-Romano, Shaikh and Wilhelm, Review of Economic Studies 91 (2024) 476.
+Only a paired test of two models, adjusted by Holm over all pairs, settles their order. A rank is the range over all
+orders that these tests leave; so is the interval of Kendall's tau. Source of such ranges: Mogstad, Romano, Shaikh and
+Wilhelm, Review of Economic Studies 91 (2024) 476.
 """
 
 from __future__ import annotations
@@ -123,11 +123,17 @@ Winner = Literal["a", "b", "tie"]
 
 
 class Preference(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Which of two replies is better; None where there is no verdict (`error` says why).
+    """Which of two replies is better; `winner` is None where there is no verdict, and `error` says why.
 
-    `orders`: what was said with a shown first, and with b shown first; none where it was decided without asking. They
-        name one winner, or it is a tie. `votes`: of each order, what each vote said. `reason`: the first vote's own
-        words. `requests`, `usage`, `cost` and `currency` are as a Judgement has them.
+    Args:
+        orders: The verdicts with reply a shown first, then with b first; empty where no judge was asked. If they
+            differ, it is a tie.
+        votes: The votes behind each of `orders`.
+        reason: The words of the first vote.
+        requests, usage, cost, currency: As in Judgement.
+
+    >>> Preference("tie", orders=("a", "b")).position
+    'first'
     """
 
     winner: Winner | None
@@ -142,13 +148,13 @@ class Preference(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
     @property
     def position(self) -> Literal["first", "second", ""]:
-        """The place whose reply was preferred whichever stood there; empty where the order did not decide."""
+        """The position that won in both orders; empty where position did not decide."""
         places: dict[tuple[Winner, ...], Literal["first", "second"]] = {("a", "b"): "first", ("b", "a"): "second"}
         return places.get(self.orders, "")
 
 
 class Compared(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two replies to one sample under one condition, `a` and `b` their records' keys, and which one is preferred."""
+    """Two replies to one sample under one condition, and the preferred one. `a` and `b` are their records' keys."""
 
     set: str
     sample: str
@@ -162,17 +168,18 @@ class Compared(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]] = {}) -> TablePart:
-    """How often a is preferred to b, over pairs that each have a winner or are a tie.
+    """Compute how often a is preferred to b, over pairs with a verdict.
 
     Args:
-        pairs: a parent counts once, by the mean of its pairs; parents of one group are one cluster.
-        by: the pairs' values of each name, in order, to break them down by.
+        pairs: Each with a winner or a tie. A parent counts once, by the mean of its pairs; parents of one group are one
+            cluster.
+        by: Names to break down by, each with the values of all pairs, in order.
 
     Returns:
-        Of all pairs, and of each value: the shares won, tied and lost, with the share won less the share lost and the
-        test that this is 0, adjusted by Holm over the cells of the breakdowns. Counts: `pairs`, a's `wins` and
-        `losses`, `ties`; of `asked` pairs, about which the judge was asked in both orders, those in which what stood
-        `first`, or `second`, was preferred, whose share is the position bias; `unsteady`: a tie in one order alone.
+        Over all pairs and for each value: the shares won, tied and lost; their net difference with a test, adjusted by
+            Holm over the breakdown; and the position bias, the share of pairs judged in both orders in which one
+            position won. Counts: `pairs`, `wins`, `ties`, `losses`, `asked` (judged in both orders), `first` and
+            `second` (that position won), `unsteady` (a tie in one order only).
     """
     if not pairs:
         return TablePart("winrates", TITLE, "quantity", [], [NONE])

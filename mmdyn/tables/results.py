@@ -1,4 +1,4 @@
-"""A report: tables of rows with how far the runs are, in ten lines, as data, plots, and as what a notebook shows."""
+"""A report: its tables and the state of its runs, as text, data and plots."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ from mmdyn.tables.run_state import FailedReply, RunState, caveats, state_lines
 
 
 class Scored(NamedTuple):
-    """A condition as pages tell it: its score, what guessing earns there, the score corrected for that, and the share
-    that was not read; None where there is no such number."""
+    """The numbers of a condition; None for one that the report does not have.
+
+    Args:
+        score, chance, corrected: The score, the score of guessing, and the score corrected for chance.
+        unread: The share of answers that were not read.
+    """
 
     factors: Mapping[str, str]
     score: Row
@@ -36,9 +40,14 @@ class Scored(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A contrast as pages tell it: both sides, b - a, and that of raw scores where it is of corrected ones; a and b are
-    None where no question has both. unread: the shares of the answers that were refused or not read; read: b - a over
-    those that were read on both sides, where any was not."""
+    """The numbers of a contrast.
+
+    Args:
+        a, b: Both sides; None where no question was answered on both.
+        difference, raw: b - a; the same of raw scores, where `difference` is of corrected ones.
+        unread: The shares of the answers of a and b that were refused or not read.
+        read: b - a over the questions that were read on both sides, where any was not.
+    """
 
     factors: Mapping[str, str]
     a: Row | None
@@ -50,24 +59,24 @@ class Change(NamedTuple):
 
     @property
     def is_main(self) -> bool:
-        """Whether it answers a main question: all else is as usual."""
+        """Whether it answers a main question: everything else is as usual."""
         return is_main(self.factors)
 
     @property
     def value(self) -> float | None:
-        """b - a; None where there is no such number."""
+        """b - a; None where there is no number."""
         return self.difference.value
 
 
 def scores_of(parts: Sequence[TablePart], by: str = "") -> list[Scored]:
-    """The scores of a report, in its order; by a field where one is named."""
+    """The scores of a report, in its order; those by a field where one is named."""
     found = (rows for rows in _together(parts, "scores", by) if "score" in rows)
     names = ("score", "chance", "corrected", "unread")
     return [Scored(rows["score"].factors, rows["score"], *(rows.get(name) for name in names[1:])) for rows in found]
 
 
 def changes_of(parts: Sequence[TablePart], by: str = "") -> list[Change]:
-    """The contrasts of a report, in its order; by a field where one is named."""
+    """The contrasts of a report, in its order; those by a field where one is named."""
     return [_change(rows) for rows in _together(parts, "contrasts", by) if "difference" in rows]
 
 
@@ -79,8 +88,8 @@ def _change(rows: Mapping[str, Row]) -> Change:
 
 
 def main_changes(parts: Sequence[TablePart]) -> list[Change]:
-    """The change from standard to dynamic of each model on each set, over all chains or over the one that there is,
-    where all else is as usual."""
+    """The change from standard to dynamic of each model on each set where everything else is as usual: over all chains,
+    or of the only chain."""
     found = dict[tuple[str, ...], Change]()
     for change in changes_of(parts):
         who = who_of(change.factors)
@@ -100,12 +109,13 @@ def _together(parts: Sequence[TablePart], kind: str, by: str) -> list[dict[str, 
 
 LINES = 10
 FEW, WIDE = 30, 0.2
-"""A change tells little where it is of fewer questions, or its interval reaches farther to one side."""
+"""A change of fewer than FEW questions, or with an interval that reaches farther than WIDE to one side, tells
+little."""
 
 
 def brief_lines(report: Tables) -> list[str]:
-    """Ten lines at most: how far the runs are, scores and change of as many models as fit, the best first, with the
-    chain that takes most where there is room, and what to distrust."""
+    """At most ten lines: the state of the runs; scores, change and most harmful chain of the best models, as many as
+    fit; and doubts."""
     asked, planned = (sum(getattr(run, name) for run in report.runs) for name in ("asked", "planned"))
     rows = dict[tuple[str, ...], list[Scored]]()
     for scored in scores_of(report.parts):
@@ -129,7 +139,7 @@ def brief_lines(report: Tables) -> list[str]:
 
 
 def score_text(row: Row) -> str:
-    """A score with its interval, and between what it lies once a judge has seen the answers that wait."""
+    """Write a score with its interval, and its range over all verdicts where answers wait for a judge."""
     judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
     return percent(row.value, row.ci95) + (f" ({' to '.join(judged)} once judged)" if judged else "")
 
@@ -163,7 +173,7 @@ def _told(change: Change) -> str:
 
 
 def unread_of(change: Change) -> str:
-    """What a sentence about a change says of replies that were not read; empty where all were."""
+    """The part of a sentence on a change that tells of unread replies; empty where all were read."""
     if not any(change.unread):
         return ""
     before, after = (f"{percent(share, None)} %" for share in change.unread)
@@ -189,7 +199,7 @@ def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def doubts(report: Tables) -> Iterator[str]:
-    """What a reader must know before a number is believed, the worst first."""
+    """Yield what a reader must know before believing a number, the most serious first."""
     for state in report.runs:
         if not state.complete:
             yield f"{state.name} is not finished or not scored: {state.asked} of {state.planned} asked"
@@ -214,13 +224,13 @@ def doubts(report: Tables) -> Iterator[str]:
 
 
 def remarks(row: Row) -> list[str]:
-    """What a reader must know of a contrast. The note on the corrected scale says that the form differs."""
+    """The remarks on a contrast: its note, and what else its sides differ in."""
     differs = [what for what in row.differs if what != FORM or row.scale != "corrected"]
     return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
 
 
 def brief_text(report: Tables) -> str:
-    """The ten lines, broken where the terminal is narrower."""
+    """The lines of `brief_lines` as text, wrapped to the terminal."""
     return _lines(brief_lines(report))
 
 
@@ -229,8 +239,7 @@ SHORT = ("scores", "metrics", "contrasts")
 
 
 def short_text(report: Tables) -> str:
-    """The ten lines, then scores and other metrics, then the changes from standard to dynamic, one row a model and
-    chain."""
+    """The ten lines, then tables of scores and other metrics, and of the changes from standard to dynamic."""
     left = [part for part in report.parts if part.kind not in SHORT and part.rows]
     others = sum(not is_change(row.factors) for row in report.rows("contrasts", "difference"))
     parts = [_short(part) for part in report.parts if part.kind in SHORT]
@@ -241,7 +250,7 @@ def short_text(report: Tables) -> str:
 
 
 def full_text(report: Tables) -> str:
-    """The ten lines, how far the runs are and what they took, and every table."""
+    """The ten lines, the state and the cost of the runs, and every table."""
     sentences = [line for state in report.runs for line in state_lines(state)]
     return _lines([*brief_lines(report), "", *sentences]) + "\n" + FORMATS["text"](report)
 
@@ -264,14 +273,17 @@ def _short(part: TablePart) -> TablePart:
 
 
 SCHEMA = 1
-"""Of the JSON form: counted up when what there was means something else, or is gone."""
+"""The version of the JSON form: it goes up where a field changes its meaning or goes."""
 
 
 class Report(Struct, Framed, frozen=True):
-    """What `report` and `tabulate` make. Numbers are rounded to six digits.
+    """The result of `report` and `tabulate`: tables of numbers, rounded to six digits.
 
-    complete: False where records are missing or not scored yet. failed: records that failed; failures: the first of
-    them. runs: how far each is. parts: the tables.
+    Args:
+        complete: False where records are missing or not scored yet.
+        failed, failures: The number of failed records, and the first of them.
+        runs: The state of each run.
+        parts: The tables.
     """
 
     schema: int
@@ -284,25 +296,25 @@ class Report(Struct, Framed, frozen=True):
 
     @classmethod
     def of(cls, columns: Columns, parts: Sequence[TablePart], title: str = "") -> Report:
-        """The tables of some records."""
+        """Make a report of tables, with the state of the runs that `columns` were read from."""
         complete = all(state.complete for state in columns.states)
         failed = int(columns.flags["failed"].sum())
         return cls(SCHEMA, title, complete, failed, [*columns.states], [*columns.failures], [*parts])
 
     def rows(self, kind: str, quantity: str = "") -> list[Row]:
-        """The rows of all tables of a kind, such as scores or contrasts; of a quantity where one is named."""
+        """The rows of all tables of a kind, such as scores or contrasts; only those of a quantity if one is named."""
         return rows_of(self.parts, kind, quantity)
 
     def of_parts(self, parts: Sequence[TablePart]) -> Report:
-        """The same with other tables."""
+        """A copy with other tables."""
         return replace(self, parts=[*parts])
 
     def to_json(self) -> bytes:
-        """The report as JSON text; equal runs give equal bytes."""
+        """The report as JSON; equal runs give equal bytes."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
     def frame(self) -> Frame:
-        """A row for each number, as the CSV file has them."""
+        """A table with a row for each number, and the columns of the CSV format."""
         return table_frame(self.parts)
 
     def plot(self, name: str = "", *, columns: int = 1) -> Plot:
@@ -310,12 +322,12 @@ class Report(Struct, Framed, frozen=True):
 
         Args:
             name: `scores`, `changes` (from standard to dynamic, by chain), `scores by FIELD`, `flips`, or the kind of
-                another table, such as `pivot`; without a name the first.
-            columns: how wide it is, in columns of a page, 1 or 2.
+                another table, such as `pivot`; the first table by default.
+            columns: The width in columns of a page, 1 or 2.
 
         Raises:
-            UserError: where there is no plot of this name.
-            MissingExtra: without matplotlib.
+            UserError: There is no plot of this name, or the width is neither 1 nor 2.
+            MissingExtra: matplotlib is not installed.
         """
         return draw_chart(pick_chart(table_charts(self.parts), name), columns)
 

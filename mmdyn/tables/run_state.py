@@ -1,4 +1,4 @@
-"""How far a run is and what it took, and the measures that tables show of each record."""
+"""The state of a run and what it cost, and the measures of records."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from mmdyn.work import (
 )
 
 BY_JUDGE = "judge:"
-"""How the `rule` of a score begins that a judge decided."""
+"""The beginning of the `rule` of a score that a judge decided."""
 
 DECIDES = {"unsure": "on what rules do not settle", "wrong": "on what rules do not call right", "all": "on everything"}
-"""What judges decide on, by their mode."""
+"""The answers that judges decide on, by mode."""
 
 SHOWN_FAILURES, SHOWN_CHARS = 20, 300
 
 
 class Spending(Struct):
-    """The replies of one model. Tokens are as servers counted them, those of replies out of the response cache among
-    them.
+    """Counts of the replies of one model. Tokens are as servers counted them, and include cached replies.
 
-    cost: by currency, by the prices that were given when it was asked; replies out of the cache cost nothing. unknown:
-        replies whose cost is not known, for want of a price or of a count of tokens. cached: of judges, replies out of
-        the cache, which are none of `replies`.
+    Args:
+        cost: By currency, at the prices of when it was asked; cached replies cost nothing.
+        unknown: Replies of unknown cost, without a price or a count of tokens.
+        cached: For judges, replies out of the cache; they are not in `replies`.
     """
 
     model: str
@@ -70,20 +70,28 @@ class Spending(Struct):
 
     @property
     def rounded(self) -> Spending:
-        """The same with costs to six digits."""
+        """A copy with costs rounded to six digits."""
         cost = {currency: round(amount, 6) for currency, amount in sorted(self.cost.items())}
         return msgspec.structs.replace(self, cost=cost)
 
     @property
     def tokens(self) -> str:
-        """Such as `1,234 tokens in, 56 out (40 of reasoning)`."""
+        """The tokens in words.
+
+        >>> Spending("openai:x", prompt_tokens=1234, completion_tokens=56, reasoning_tokens=40).tokens
+        '1,234 tokens in, 56 out (40 of reasoning)'
+        """
         cached = f" ({self.cached_tokens:,} out of the server's cache)" if self.cached_tokens else ""
         reasoning = f" ({self.reasoning_tokens:,} of reasoning)" if self.reasoning_tokens else ""
         return f"{self.prompt_tokens:,} tokens in{cached}, {self.completion_tokens:,} out{reasoning}"
 
     @property
     def money(self) -> str:
-        """Such as `1.2 USD`, `1.2 USD and 3 replies of unknown cost`, `unknown`, or `0`."""
+        """The cost in words; `unknown` where it is not known.
+
+        >>> Spending("openai:x", cost={"USD": 1.2}, unknown=3).money
+        '1.2 USD and 3 replies of unknown cost'
+        """
         if not self.cost:
             return "unknown" if self.unknown else "0"
         known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(self.cost.items()))
@@ -91,7 +99,7 @@ class Spending(Struct):
 
 
 class FailedReply(Struct, frozen=True):
-    """A sample that was never answered, or whose answer could not be scored, and why."""
+    """A sample that got no answer, or whose answer could not be scored, and the reason."""
 
     run: str
     model: str
@@ -110,10 +118,13 @@ class FailedReply(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """Scores of judges that wait to come into force: of `due` answers, on which a judge decides, `missing` have no
-    verdict.
+    """Scores of judges that are not in force yet.
 
-    judges: their names. active: the name of the scores that are in force until then.
+    Args:
+        scorer: The name of these scores.
+        judges: The judges' names.
+        due, missing: The answers that a judge decides on, and those of them without a verdict.
+        active: The name of the scores in force until then.
     """
 
     scorer: str
@@ -124,7 +135,7 @@ class Waiting(Struct, frozen=True):
 
     @staticmethod
     def together(waiting: Iterable[Waiting | None]) -> Waiting | None:
-        """What is waited for in several sets, which have different scores; None where nothing is."""
+        """Combine the waiting scores of several sets; None where there are none."""
         every = [one for one in waiting if one]
         if len(every) < 2:
             return every[0] if every else None
@@ -145,21 +156,20 @@ class Waiting(Struct, frozen=True):
 
 
 class RunState(Struct, frozen=True):
-    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by
-    model.
+    """The state of a run: `asked` of `planned` records, and counts of them.
 
-    rejected: of those that failed, how many the server refused or cannot answer, so that asking again mends nothing.
-    cache: how many replies came from the cache. servers: what the servers of models seem to have done; fingerprints:
-        of how many kinds of system replies are, where a model's are of several.
-
-    needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
-        under way and not in force. corrected: answers that are scored by another golden answer than their sample had
-        when it was asked. judges, judge_mode: who decides on which answers, in the scores in force. sets: by what
-        each set is scored, where they have scorers of their own.
-
-    Where judged runs are tabulated: judge_spending: what each judge took, its asks without a verdict among them;
-    no_verdict: answers that no judge gave a verdict on when it was asked, of which judge_failures are the first;
-    else_rules: answers whose score in force is the rules', as no verdict could be had, which are not among these.
+    Args:
+        scorer, judges, judge_mode, sets: The scores in force; their judges, and what those decide on; by set, where
+            sets differ.
+        skipped: By mode, samples that could not be asked in it.
+        unscored, needs_judge: Answers without a score; answers that rules alone do not settle.
+        rejected: Of the failed records, those that no retry can mend.
+        corrected: Answers scored by a corrected golden answer.
+        spending, judge_spending: What each model, and each judge, cost.
+        no_verdict, judge_failures: Answers without a verdict though a judge was asked, and the first of them.
+        else_rules: Answers scored by rules instead, because no verdict could be had; not among `no_verdict`.
+        waiting: The scores of judges that are not in force yet.
+        servers, fingerprints: Doubts about servers; system fingerprints, where a model's replies have several.
     """
 
     name: str
@@ -188,13 +198,13 @@ class RunState(Struct, frozen=True):
 
     @property
     def unjudged(self) -> bool:
-        """Whether a judge owes verdicts: scores are under way, or those in force are not there for all answers."""
+        """Whether verdicts are missing: of scores under way, or of those in force."""
         return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
 
 
 def caveats(state: RunState) -> Iterator[str]:
-    """What came from the cache, what servers did, what was scored by other answers than it was asked with, and what was
-    not asked, by mode."""
+    """Yield what a reader of a run must know: cached replies, doubts about servers, corrected answers, and samples not
+    asked."""
     if state.cache.cached:
         yield f"{state.name}: {state.cache}"
     yield from (f"{state.name}: {said}" for said in state.servers)
@@ -206,7 +216,7 @@ def caveats(state: RunState) -> Iterator[str]:
 
 
 def state_lines(state: RunState) -> Iterator[str]:
-    """How far a run is, what it took and how it was scored, in sentences."""
+    """Yield sentences on a run: what is unfinished, what it cost, and how it was scored."""
     if state.asked < state.planned:
         yield f"{state.name} is not finished: {state.asked} of {state.planned} asked so far."
     if state.waiting:
@@ -311,8 +321,7 @@ class _Rule(Struct):
 
 
 def find_waiting(run: RunFolder, scoring: Scoring, root: str = "") -> Waiting:
-    """What the judges of these scores owe, of all answers of a run; of those to one standard set and its variants where
-    one is named."""
+    """Count the missing verdicts of scores, over a run, or over one standard set (`root`) with its variants."""
     kind, due, missing = score_kind(scoring.scorer), 0, 0
     with Reader(run.records_folder) as reader:
         for key, _ in scored_records(reader, run.config.sets, root):
@@ -325,26 +334,34 @@ def find_waiting(run: RunFolder, scoring: Scoring, root: str = "") -> Waiting:
 
 
 def has_failed(record: Record) -> bool:
-    """Whether a record was never answered, or its answer could not be scored."""
+    """Tell whether a record has no answer, or its answer could not be scored."""
     return bool(record.reply.error) or (record.score is not None and record.score.status == "failed")
 
 
 def is_cut_off(reply: Reply) -> bool:
-    """Whether an answer reached the limit of its length."""
+    """Tell whether a reply reached the limit of its length.
+
+    >>> is_cut_off(Reply(text="The answer is", finish_reason="length"))
+    True
+    """
     return reply.finish_reason == "length"
 
 
 Unit: TypeAlias = Literal["share", "tokens", "seconds", "cost", "count"]
 Worth: TypeAlias = tuple[float, float]
-"""A value, NaN where a record has none, and what it weighs."""
+"""The value of a record (NaN: it has none) and its weight."""
 
 NONE: Worth = (nan, 0.0)
 
 
 class Measure(NamedTuple):
-    """of: what a record is worth, out of the record, its run and the run's store. better: whether more is better, None
-    where neither is. answers: whether it is of answers alone, and not of failed records. judged: whether a
-    judge may change it.
+    """What is measured of each record.
+
+    Args:
+        of: Gives the value and weight of a record, from the record, its run and the run's store.
+        better: Whether more is better; None where neither is.
+        answers: Whether failed records are left out.
+        judged: Whether a judge may change it.
     """
 
     of: Callable[[Record, RunFolder, Reader], Worth]
@@ -356,7 +373,11 @@ class Measure(NamedTuple):
 
 @cache
 def measure(name: str) -> Measure:
-    """A measure by its name, which may be that of a metric. Raises UserError."""
+    """The measure of a name, which may be that of a metric.
+
+    Raises:
+        UserError: There is no such measure.
+    """
     if name in MEASURES:
         return MEASURES[name]
     metrics = [scorer for scorer in names("scorers") if hasattr(load("scorers", scorer), "compare")]
@@ -439,5 +460,4 @@ MEASURES = {
     "seconds": Measure(_replied(lambda reply: reply.seconds), "seconds"),
     "cost": Measure(_replied(lambda reply: reply.cost), "cost"),
 }
-"""By name. Tokens of a response are all that a model wrote, its reasoning among them; answers out of the response cache
-count as they were given first."""
+"""By name. Response tokens include reasoning; a cached reply counts with the numbers that it had when it was made."""

@@ -82,8 +82,8 @@ def score_rows(block: Block, part: Scores) -> Iterator[Numbered]:
 
 
 def conditions_of(block: Block) -> dict[Key, Ints]:
-    """The records of each condition, and of all chains of one wherever there are several, of which those that are the
-    set's treatment count; in reporting order."""
+    """The records of each condition, and of all chains together where there are several (only treatment chains count
+    there), in reporting order."""
     columns, chains, pools = block.columns, Counter[Key](), dict[Key, list[Ints]]()
     asked = columns.asked[block.records]
     found = {columns.keys[place]: block.records[asked == place] for place in np.unique(asked).tolist()}

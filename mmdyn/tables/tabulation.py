@@ -184,19 +184,18 @@ def tabulate(
     facts: ModelFacts = MappingProxyType({}),
     progress: ProgressBar | None = None,
 ) -> Report:
-    """Carry out declarations over the records of runs, which are read once.
+    """Compute tables from the records of runs, which are read once.
 
     Args:
-        runs: the folders that `mmdyn eval` made.
-        table: a named table, or declarations.
-        published: the paper's own numbers.
-        facts: factors of models, as `read_model_facts` reads them.
-        progress: counts records.
+        table: A named table, or declarations (mmdyn/table.py).
+        published: The paper's own numbers.
+        facts: Factors of models, as `read_model_facts` reads them.
+        progress: Counts the records.
 
     Raises:
-        InputError: for a folder that is no run.
-        UserError: for an unknown factor or measure, a factor of more than 1000 values, and a declaration that does not
-            fit the records.
+        InputError: A folder holds no run.
+        UserError: A factor or measure does not exist, a factor has more than 1000 values, or a declaration does not fit
+            the records.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     parts = table.parts if isinstance(table, NamedTable) else table
@@ -215,17 +214,15 @@ def read_for(
     """Read every record once, for all that declarations need.
 
     Args:
-        runs: opened runs.
-        parts: declarations.
-        facts: factors of models, as `read_model_facts` reads them.
-        progress: counts records.
-        watchers: what else looks at each record.
+        facts: Factors of models, as `read_model_facts` reads them.
+        progress: Counts the records.
+        watchers: See each record as it is read.
 
     Returns:
-        The columns; and what watched the records for declarations that need more, by their indices.
+        The columns, and by index the watchers of those declarations that need more than columns.
 
     Raises:
-        InputError, UserError: as `read_columns` does.
+        InputError, UserError: As `read_columns` does.
     """
     by_name, kept = named_runs(runs), enumerate(parts)
     watched = {place: WATCHERS[type(part)](part, by_name) for place, part in kept if type(part) in WATCHERS}
@@ -241,16 +238,15 @@ def tabulate_columns(
     watched: Mapping[int, RowWatcher] = MappingProxyType({}),
     published: Published | None = None,
 ) -> Report:
-    """Carry out declarations over records that `read_for` read for these among others.
+    """Compute tables from records that `read_for` read for these declarations, and perhaps for others.
 
     Args:
-        columns: the records.
-        table: a named table, or declarations.
-        watched: what watched the records for them, by their indices.
-        published: the paper's own numbers.
+        table: A named table, or declarations.
+        watched: The watchers of the declarations, by index.
+        published: The paper's own numbers.
 
     Raises:
-        UserError: for a declaration that does not fit the records.
+        UserError: A declaration does not fit the records.
     """
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
     parts = with_positions([_part(columns, part, watched.get(place)) for place, part in enumerate(named.parts)])
@@ -423,7 +419,7 @@ def summary_parts(
     correct: str = "",
     labels: str | Path | None = None,
 ) -> list[Part]:
-    """The declarations of a report; those with nothing to tell are left out of it."""
+    """The declarations of a report, with the arguments of `report`; a table with nothing to tell is left out later."""
     return [
         Scores(),
         *(Scores(by=name) for name in by),
@@ -455,17 +451,17 @@ def report(
     """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
 
     Args:
-        runs: the folders that `mmdyn eval` made.
-        by: fields, or what lay beside the questions (factors.py), to break scores and contrasts down by.
-        repeats: add what k tries at a question are worth; empty for 1 and all.
-        auc: add how well weighed options tell right from wrong.
-        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen` or `ppi++`.
-        labels: the file of people's marks that `ppi++` takes.
-        progress: counts the records as they are read.
+        by: Fields of questions, or facts on contexts (`answer_leak`, `retrieval`, `knowledge_count`), to break scores
+            and contrasts down by.
+        repeats: Adds metrics of k tries at a question; empty for 1 and all.
+        auc: Adds how well weighed options tell right from wrong.
+        correct: Adds scores corrected for the scorer's errors, by `rogan-gladen` or `ppi++`.
+        labels: The file of people's marks that `ppi++` needs.
+        progress: Counts the records.
 
     Raises:
-        InputError: for a folder that is no run.
-        UserError: for an unknown field, and where scores cannot be corrected so.
+        InputError: A folder holds no run.
+        UserError: A field does not exist, or scores cannot be corrected this way.
     """
     parts = summary_parts(by, repeats=repeats, auc=auc, correct=correct, labels=labels)
     return tabulate(runs, parts, progress=progress)

@@ -1,4 +1,4 @@
-"""One page on why scores changed, with what could not be told and which run would tell it."""
+"""A page on why scores changed, with open questions and the run that answers each."""
 
 from __future__ import annotations
 
@@ -205,21 +205,21 @@ TOLD = {"attribution": "shapley", "noise": "difference", "ladder": "of wrong ans
 
 
 class Line(Struct, frozen=True):
-    """A sentence, and the commands that it advises, if any."""
+    """A sentence, and the commands that it advises."""
 
     text: str
     commands: list[str] = []
 
 
 class Section(Struct, frozen=True):
-    """A question that the page answers, and its answer."""
+    """A question of the reader, and the lines that answer it."""
 
     title: str
     lines: list[Line]
 
 
 class Why(Struct, frozen=True):
-    """The page, and the report that it rests on."""
+    """The page, and the report that it is based on."""
 
     title: str
     sections: list[Section]
@@ -227,11 +227,11 @@ class Why(Struct, frozen=True):
 
     @property
     def tables(self) -> list[TablePart]:
-        """The analyses that tell something, and the tests of fields."""
+        """The analyses that have a result, and the tests of fields."""
         return [part for part in self.report.parts if _tells(part)]
 
     def to_json(self) -> bytes:
-        """The page as JSON text; equal runs give equal bytes."""
+        """The page as JSON; equal runs give equal bytes."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
     def __repr__(self) -> str:
@@ -245,26 +245,25 @@ class Why(Struct, frozen=True):
 
 
 def why(*runs: str | Path | RunFolder, progress: ProgressBar | None = None) -> Why:
-    """Say why the scores of runs changed (docs/howto/why.md).
+    """Explain why the scores of runs changed (docs/howto/why.md).
 
     Args:
-        runs: the folders that `mmdyn eval` made.
-        progress: counts the records as they are read.
+        progress: Counts the records.
 
     Raises:
-        InputError: for a folder that is no run.
+        InputError: A folder holds no run.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     return explain(tabulate(folders, why_parts(), progress=progress), folders)
 
 
 def why_parts(by: Sequence[str] = ()) -> list[Part]:
-    """The declarations that the page rests on, broken down by fields."""
+    """The declarations that the page needs, broken down by fields."""
     return [*summary_parts(by), FieldTests(), Attribution(), Noise(), Ladder(), Curves()]
 
 
 def explain(report: Report, runs: Sequence[RunFolder]) -> Why:
-    """The page of a report that has `why_parts`."""
+    """Make the page of a report that was made of `why_parts`."""
     found = {part.kind: part.rows for part in report.parts if part.kind in TOLD and _tells(part)}
     names = ", ".join(run.name for run in runs)
     return Why(f"Why the scores changed: {names}", _sections(report, found, NextRuns(runs)), report)
@@ -277,7 +276,7 @@ def _tells(part: TablePart) -> bool:
 
 
 def why_lines(page: Why) -> Iterator[str]:
-    """The page as lines of text."""
+    """Yield the page as lines of text."""
     yield clean(page.title).plain
     for section in page.sections:
         yield from ("", section.title)

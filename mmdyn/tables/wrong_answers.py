@@ -1,10 +1,9 @@
-"""Wrong answers: counted by what is known of them without a judge, and what made them wrong, by a judge's labels of a
-stratified sample of them.
+"""Wrong answers: counts that need no judge, and kinds of error by a judge's labels of a stratified sample.
 
-The five kinds are those of MDK12-Bench's error analysis. Strata are model, set, condition and task type; each has the
-same number of answers drawn, in an order that is keyed by the seed and each record's key, so that a larger number keeps
-what was drawn. A share over all wrong answers weighs each label by how many answers of its stratum it stands for.
-Answers that were cut off, or are empty, need no label: they are incomplete.
+The five kinds are those of MDK12-Bench's error analysis. Strata are model, set, condition and task type; the same
+number of answers is drawn of each, in an order keyed by the seed and the record's key, so that a larger number keeps
+the earlier draws. A share over all wrong answers weighs each label by the answers of its stratum that it stands for.
+Truncated and empty answers need no label: they are incomplete.
 """
 
 from __future__ import annotations
@@ -32,17 +31,18 @@ Kind = Literal["question", "reasoning", "visual", "incomplete", "other"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 DESIGN = "error design"
-"""The store's kind for what was drawn, by judge and time."""
+"""The store's kind for designs, by judge and time."""
 
 NONE_WRONG = "no answer that is scored is wrong"
 UNLABELLED = "no wrong answer has a label: `mmdyn errors RUN --judge MODEL` gives some"
 
 
 class ErrorLabel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What kind of error a judge sees in an answer: what each vote said, none where it gave no label (`error` says
-    why).
+    """The kind of error that a judge sees in an answer, by vote; no votes where it gave no label, and `error` says why.
 
-    `reason`: the first vote's own words. `requests`, `usage`, `cost` and `currency` are as a Judgement has them.
+    Args:
+        reason: The words of the first vote.
+        requests, usage, cost, currency: As in Judgement.
     """
 
     votes: tuple[Kind, ...]
@@ -55,8 +55,8 @@ class ErrorLabel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 class Design(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was drawn for a judge of this label and id: `per` answers of each stratum, by `seed`. `identity` decides its
-    labels."""
+    """The sample that a judge labels: `per` answers of each stratum, drawn by `seed`. `judge`, `id` and `identity` are
+    the judge's."""
 
     judge: str
     id: str
@@ -66,8 +66,14 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wrong(NamedTuple):
-    """A wrong answer: its key, its place among all records, and its parent. `decided`: why it needs no label
-    (`truncated` or `empty`), else empty."""
+    """A wrong answer.
+
+    Args:
+        key: The record's key.
+        place: The record's index among all records.
+        parent: The parent's index.
+        decided: Why it needs no label: `truncated` or `empty`; else empty.
+    """
 
     key: str
     place: int
@@ -169,15 +175,15 @@ class CountedErrors(WrongAnswers):
 
 
 def label_kind(judge: str) -> str:
-    """The store's kind for the labels of a judge of this id."""
+    """The store's kind for the labels of a judge, given by its id."""
     return f"error:{judge}"
 
 
 def survey(run: RunFolder, by: Sequence[str] = ()) -> list[Wrong]:
-    """The wrong answers of a run.
+    """Find the wrong answers of a run.
 
     Raises:
-        UserError: for a name in `by` that no record has.
+        UserError: No record has a name in `by`.
     """
     errors = LabelledErrors(ErrorKinds(), {"": run})
     read_columns([run], by, watchers=[errors])
@@ -185,7 +191,12 @@ def survey(run: RunFolder, by: Sequence[str] = ()) -> list[Wrong]:
 
 
 def draw(wrong: Iterable[Wrong], per: int, seed: int) -> list[Wrong]:
-    """At most `per` of each stratum that need a label, stratum by stratum."""
+    """Draw up to `per` answers that need a label from each stratum.
+
+    >>> wrong = [Wrong(str(n), n, n, ("model",), "" if n else "empty") for n in range(5)]
+    >>> len(draw(wrong, per=3, seed=0)), len(draw(wrong, per=9, seed=0))
+    (3, 4)
+    """
     strata = dict[tuple[str, ...], list[Wrong]]()
     for one in wrong:
         if not one.decided:
@@ -195,7 +206,7 @@ def draw(wrong: Iterable[Wrong], per: int, seed: int) -> list[Wrong]:
 
 
 def keep_design(store: Store, design: Design, time: int) -> None:
-    """Keep what was drawn, unless that is in force already. `time` in nanoseconds."""
+    """Save a design, unless it is the judge's current one. `time` is in nanoseconds."""
     with Reader(store.folder) as reader:
         if design in _designs(reader):
             return
