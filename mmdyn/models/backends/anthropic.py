@@ -70,12 +70,12 @@ class Anthropic(HttpModel[_Options]):
     """A model behind POST {base_url}/v1/messages.
 
     Options, after the name, beside those of HttpOptions:
-    max_tokens: 4096 by default; the API wants it. Thinking counts.
-    thinking_budget: tokens that the model may think for (1024 or more, below max_tokens); the request then goes without
-        a temperature, as the API wants it. Models that choose for themselves take
+    max_tokens: 4096 by default, as the API requires a limit; tokens of thinking count towards it.
+    thinking_budget: The most tokens of thinking (1024 or more, below max_tokens); the request then has no temperature,
+        as the API requires. Models that choose the budget themselves take
         extra_body={"thinking":{"type":"adaptive"}},temperature=none.
 
-    There is no seed: with a temperature above 0 two answers may differ.
+    The API has no seed: with a temperature above 0 two answers may differ.
     """
 
     names = _NAMES

@@ -18,12 +18,13 @@ TOKENS = 1024
 
 
 class Completions(OpenAI):
-    """A model behind POST {base_url}/completions (vLLM, SGLang, TGI, llama.cpp); base_url ends in `/v1` on most.
+    r"""A model behind POST {base_url}/completions (vLLM, SGLang, TGI, llama.cpp); base_url ends in `/v1` on most.
 
-    Text only. The prompt is the messages' texts, a blank line between them; with a last one of the assistant's the
-    reply begins. Options can be weighed (`ChoicesPart`) where the server tells log-probabilities (`Weigher`). Options:
-    those of OpenAI; without max_tokens 1,024 are asked for, because servers stop after a few.
-    extra_body={"stop":["\\n\\nQuestion:"]} has a server end where the model would go on with a question of its own.
+    Text only. The prompt is the messages' texts with a blank line between them; the text of a last assistant message
+    begins the reply. Options can be weighed (`ChoicesPart`) where the server returns log-probabilities (`Weigher`).
+
+    Options: those of OpenAI. max_tokens is 1,024 by default, because servers stop after a few tokens without it.
+        extra_body={"stop":["\n\nQuestion:"]} stops a model that would go on with a question of its own.
     """
 
     weighs, batches = True, None

@@ -69,15 +69,14 @@ _DECODER = msgspec.json.Decoder(_Answer)
 
 
 class Gemini(HttpModel[_Options]):
-    """A model behind POST {base_url}/v1beta/models/NAME:generateContent. The key goes in a header, never in the
+    """A model behind POST {base_url}/v1beta/models/NAME:generateContent. The key goes into a header, never into the
     address.
 
     Options, after the name, beside those of HttpOptions:
-    max_tokens: thinking counts.
-    seed: sent as it is.
-    thinking_budget: tokens that the model may think for (0 for none, -1 for as many as it likes); its thoughts are
-        asked for. Models that take a level instead:
-        extra_body={"generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}}}.
+    max_tokens: The most tokens of an answer; tokens of thinking count towards it.
+    seed: Passed on to the server.
+    thinking_budget: The most tokens of thinking (0 for none, -1 for no limit); the answer then includes the thoughts.
+        Models that take a level instead: extra_body={"generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}}}.
     """
 
     names = _NAMES

@@ -49,13 +49,13 @@ class HuggingFace(LocalBackend):
     """A checkpoint run by transformers.
 
     Options, after the name, beside those of LocalOptions:
-    device: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is
+    device: A torch device; by default this rank's GPU (LOCAL_RANK), which `cuda` means, too, or the CPU where there is
         none.
-    device_map: how a model is spread over several GPUs, such as `auto`.
-    attn: the implementation of attention, such as `sdpa` or `flash_attention_2`.
+    device_map: How a model is spread over several GPUs, such as `auto`.
+    attn: The implementation of attention, such as `sdpa` or `flash_attention_2`.
 
-    Requests of about one length are answered together, whatever the batch each as if it were alone (up to the rounding
-    of sums in another order); a batch that does not fit into memory is halved.
+    Requests of similar length run in one batch; the batch changes an answer only by rounding. A batch that does not fit
+    into memory is halved.
     """
 
     name = "hf"

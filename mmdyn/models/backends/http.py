@@ -44,11 +44,11 @@ class _Endpoint(Server, frozen=True):
 
 
 class Http(HttpModel[_Options]):
-    """An endpoint that is sent {question, messages, pictures} by POST and answers {text, reasoning?, usage?,
+    """An endpoint that gets {question, messages, pictures} by POST and answers {text, reasoning?, usage?,
     finish_reason?}: docs/programs.md. Written `http:URL`, or as the URL alone.
 
-    Options, after the URL: those of HttpOptions but base_url. A key, where the endpoint wants one, is in
-    $MMDYN_HTTP_KEY, or in the variable that api_key_env names. Only the parameters that are given are sent.
+    Options, after the URL: those of HttpOptions but base_url. A key, where the endpoint needs one, is in
+    $MMDYN_HTTP_KEY, or in the variable that api_key_env names. Only parameters that are given are sent.
     """
 
     varied: ClassVar[Mapping[str, str]] = {}
