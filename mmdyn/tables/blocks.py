@@ -32,20 +32,17 @@ class Row(Struct, frozen=True, kw_only=True):
     numbers.
 
     Args:
-        factors: The records that it is of; TOTAL and MACRO as values.
-        quantity: What `value` is: the measure, a side of a difference, `difference`, `slope`, ….
-        n: The number of parents, or of pairs.
-        left_out, variants_left_out: Parents asked but not counted or paired; variants that the pairs lack, among them
-            those `not_applicable`, `rejected` by a judge, and found `doubtful` by rules without a judge; the others
-            failed or were not asked.
-        answers, unparsed, refused, truncated, failed, unscored, needs_judge: Counts of records.
-        p, p_adjusted: Of the test that a difference is 0, or that all values are equal; adjusted by Holm over its
-            family.
+        factors, quantity: The records that it is of (TOTAL and MACRO as values); what it is: the measure, a side of a
+            difference, `difference`, `slope`, ….
+        n, left_out: Parents or pairs; parents asked but not counted or paired.
+        variants_left_out: Variants that the pairs lack, among them those `not_applicable`, `rejected` by a judge, and
+            `doubtful` by rules without a model as judge; the others failed or were not asked.
+        p, p_adjusted: Of the test that a difference is 0, or that all are equal; adjusted by Holm over its family.
         judged: Where answers wait for a judge, the range of the value over all verdicts; `ci95` and `p` hold for each.
         scale: The scores that a difference is of: `raw`, or `corrected` for chance.
         differs: What its sides differ in beside the factor.
-        mark: `best` or `second`, where that differs significantly from the next.
-        note: Why there is no value, or how to read it.
+        mark, note: `best` or `second` where it differs significantly from the next; how to read it, or why it is
+            missing.
         paper: The paper's number, for `paper_model`.
     """
 

@@ -66,10 +66,13 @@ class _Line(Struct):
 
 
 class Marks:
-    """The marks of a file. Show it every record of the run with `of`, then `check` that each line named one record.
+    """The marks of a file. Call `of` with every record of the run, then `check` that each line named one record.
 
-    A line has `human`, and `key` (as `mmdyn runs export` writes it) or `sample` and `mode`; where several records have
-    these, `model`, `set`, `style` or `epoch` too. Other keys are not looked at. Raises InputError.
+    A line has `human`, and `key` (as `mmdyn runs export` writes it) or `sample` and `mode`; where several records share
+    these, also `model`, `set`, `style` or `epoch`. Other keys are ignored.
+
+    Raises:
+        InputError: The file cannot be read, or a line lacks one of these.
     """
 
     def __init__(self, file: str | Path) -> None:
