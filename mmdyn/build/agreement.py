@@ -1,4 +1,4 @@
-"""How well reviewers of a set agree, as set.json keeps it and as it is printed."""
+"""Agreement between the reviewers of a set, as set.json holds it and as it is printed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ from mmdyn.stats import Agreement, cohen_kappa, fleiss_kappa
 
 
 def agreement_of(given: Mapping[str, Sequence[Mark]], source: SampleSet) -> list[Json]:
-    """A row for all reviewers, one for each criterion that somebody found to fail, and one for each two reviewers.
+    """Compute agreement on rejecting questions, clustered by group.
 
-    Questions of one group are one cluster.
+    Args:
+        given: The reviewers' marks by sample id.
+        source: The reviewed set.
+
+    Returns:
+        Fleiss' kappa over all reviewers, and over each criterion that anybody found to fail; then Cohen's kappa of each
+            pair of reviewers.
     """
     places = {id: place for place, id in enumerate(given)}
     groups = [sample.group or sample.id for sample in source if sample.id in places]
@@ -44,7 +50,7 @@ def agreement_of(given: Mapping[str, Sequence[Mark]], source: SampleSet) -> list
 
 
 def tell_summary(made: SampleSet) -> Iterator[str]:
-    """Lines for people of what a step says of its work."""
+    """Yield lines that describe what a step did, from the summary in set.json."""
     summary: Any = made.manifest.made.get("summary", {})
     for name, value in summary.items():
         if isinstance(value, dict):

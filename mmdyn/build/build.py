@@ -1,4 +1,4 @@
-"""A step of building done on a set, and a built set made again from the replies of then."""
+"""Runs a step of building on a set, and replays a built set with the replies that it was built with."""
 
 from __future__ import annotations
 
@@ -45,13 +45,20 @@ Runs = NewType("Runs", str)
 
 
 def listed(setting: Files | Runs) -> list[str]:
-    """The paths that a setting names."""
+    """Split a setting into the paths that it names.
+
+    >>> listed(Files("a.txt, b/c"))
+    ['a.txt', 'b/c']
+    """
     return [path.strip() for path in setting.split(",") if path.strip()]
 
 
 def fingerprints(settings: Struct) -> dict[str, Json]:
-    """What the files and runs hold that settings name, by the settings' names. Raises InputError for one that is not
-    there."""
+    """Fingerprint the files and runs that settings name, by setting.
+
+    Raises:
+        InputError: A file or run does not exist.
+    """
     found = dict[str, Json]()
     for field in fields(settings):
         if (value := getattr(settings, field.name)) and field.type in (File, Files, Runs):
@@ -95,30 +102,22 @@ def build(
     skip_bad: bool = False,
     quiet: bool = False,
 ) -> SampleSet:
-    """Do a step on every sample of a set (of the first `limit`), into the set folder `out`, and open it.
+    """Apply a step to the samples of a set, and open the new set in `out`.
 
-    Called again with the same arguments it goes on where it was interrupted, and tries again what was not answered.
-    dropped.jsonl says what was refused and why, replies.jsonl what a model said, a sample's meta["built"] its steps.
+    The same call continues work that was stopped, and sends failed requests again. dropped.jsonl lists refused samples,
+    replies.jsonl the model's replies, and a sample's meta["built"] the steps that made it.
 
     Args:
-        step: A step's name: `mmdyn list steps`.
-        source: An opened set, a set folder, or a file of any format.
-        out: The new set's folder.
-        settings: The step's Settings; its defaults without them.
-        model: The MODEL that is asked, where the step asks one.
-        seed: Another seed draws otherwise.
-        workers: Processes, where no model is asked.
-        concurrency: Requests in flight at most.
-        limit: The first so many samples; not for a step that sees the whole set, or makes one of files.
-        name: The new set's name; that of the folder without one.
-        budget: What may be asked of the model, and what was spent. Stopped where it allows no more.
-        cache: Where the model's replies are kept, as in `Caches`.
-        skip_bad: Of files, list in rejected.jsonl what is no sample, and leave it out.
-        quiet: No progress.
+        step, settings: A step's name (`mmdyn list steps`); its Settings, the defaults if None.
+        source: An open set, a set's folder, or a file of any format.
+        model: A MODEL, for a step that needs one.
+        workers, concurrency: Processes for a step without a model; requests in flight for one with a model.
+        limit: Only the first so many samples; not for a step that sees the whole set, or reads files.
+        budget, cache: Limits on requests and cost; where replies are cached, as in `Caches`.
 
     Raises:
-        UserError: There is no such step, settings do not fit or differ from those in `out`, or a model is missing.
-        Busy: Another process is at it.
+        UserError: There is no such step, a setting does not fit or differs from those in `out`, or a model is missing.
+        Busy, Stopped: Another process works in `out`; the budget is spent.
     """
     kind, out = plugins.load("steps", step), Path(out)
     step, settings, name = plugins.resolve("steps", step), settings or kind.Settings(), name or out.resolve().name
@@ -154,7 +153,7 @@ def _check_taken(kind: Any, step: str, model: str, limit: int | None) -> None:
 
 
 class StepCall(Struct, frozen=True):
-    """A step with its settings, as a worker process opens it."""
+    """A step with its settings, from which a worker process makes a StepMaker."""
 
     name: str
     kind: type[Any]
@@ -166,8 +165,11 @@ class StepCall(Struct, frozen=True):
     cache: CacheChoice | None = None
 
     def identity(self) -> Json:
-        """What of the model and the prompts decides replies; None where none is asked. Raises UserError for settings
-        that the step does not take."""
+        """What decides the model's replies: model and prompts; None for a step without a model.
+
+        Raises:
+            UserError: The step does not take the settings.
+        """
         asked = self.open_model(ImageFolder(Path()))
         try:
             self.kind(self.settings, asked)
@@ -177,7 +179,8 @@ class StepCall(Struct, frozen=True):
         return asked.identity if asked else None
 
     def open_model(self, images: ImageFolder, out: Path | None = None) -> Asked | None:
-        """Who is asked, and sees these pictures, for the set in a folder."""
+        """Open the step's model, which sees the pictures in `images`; None for a step without a model. `out` is the new
+        set's folder."""
         if not self.model:
             return None
         client = NotingClient(self.model, self.concurrency, self.budget, Caches(self.cache, out and out / WORK))
@@ -185,7 +188,7 @@ class StepCall(Struct, frozen=True):
 
 
 class StepMaker:
-    """Does a step on one sample after the other; pictures are put under `out`. Usable from several threads."""
+    """Applies a step to one sample at a time, and puts pictures into the folder `out`. Several threads may use it."""
 
     def __init__(self, source: Path, out: Path, call: StepCall, asked: Asked | None = None) -> None:
         self._source, self._out, self._call = ImageFolder(source), ImageFolder(out), call
@@ -193,7 +196,7 @@ class StepMaker:
         self._step: Step = call.kind(call.settings, self._asked)
 
     def __call__(self, sample: Sample) -> Iterator[Outcome]:
-        """What the step makes of a sample, or why it makes nothing."""
+        """Yield the samples that the step makes of a sample, or the reason why it makes none."""
         call, some = self._call, False
         try:
             for made in self._step.make(sample, Draws(COMMAND, call.name, call.seed, sample.id)):
@@ -207,7 +210,7 @@ class StepMaker:
             yield Outcome(replies=Replies(sample.digest, self._asked.label, replies))
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Close the model."""
         if self._asked:
             self._asked.close()
 
@@ -256,7 +259,8 @@ def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str,
 
 
 class Again(Struct, frozen=True):
-    """A sample before a step and after it, as the set has it; `differing` says what is not so when it is made again."""
+    """A replayed sample: before the step, after it as in the set, and the differences between the set and the
+    replay."""
 
     before: Sample | None
     after: list[Sample]
@@ -264,10 +268,14 @@ class Again(Struct, frozen=True):
 
 
 def replay(made: SampleSet, source: SampleSet | Path, ids: Sequence[str] = ()) -> Iterator[Again]:
-    """Do a step again on the samples of these ids (without them on all), and compare what comes of it.
+    """Apply a set's step again, with the recorded replies, and compare the results with the set.
 
-    A sample counts by its own id before the step, or that of one made of it. `source` is the set, file or folder that
-    the set was made of. Raises UserError where that, the step or a file that it read is another one now.
+    Args:
+        source: The set, file or folder that the set was made of.
+        ids: Only samples with these ids, before or after the step; all if empty.
+
+    Raises:
+        UserError: The source, the step or a file that the step read has changed.
     """
     how = made.manifest.made
     command, _, step = str(how.get("command")).rpartition(" ")

@@ -1,14 +1,11 @@
-"""Composed questions: statements drawn from a bank, their options, and the words around them.
+"""Composes questions of statements from a bank: which of several statements are true, or false?
 
-The options of a composed question: sets of places, and what a solver earns that sees these alone.
+The options of a question are sets of statements. A set is a number whose bit k stands for statement k. All sets of a
+question are drawn before one of them is drawn as the right one, so a solver that sees the sets alone earns no more than
+by guessing.
 
-A set is a number whose bit k stands for the place k. All sets of a question are drawn before it is known which of them
-is right, and then each is as likely: whoever sees the sets alone earns what guessing earns.
-
-A bank of statements -> a set of questions that ask which of several statements are true, or false.
-
-Source: Encyclo-K, sections 3.1.3 and 4.1. The paper leaves open what wrong options hold; here they are
-drawn before it is known which option is right.
+Source: Encyclo-K, sections 3.1.3 and 4.1. The paper does not say what wrong options hold; drawing all sets first is our
+    choice.
 """
 
 from __future__ import annotations
@@ -35,8 +32,8 @@ from mmdyn.work import ProgressBar
 
 
 def draw_sets(draws: Draws, places: int, count: int, sizes: range) -> list[int]:
-    """`count` different sets of `sizes` places, each with a near miss among the others: one place swapped, added or
-    left out. Where there is room they are of two sizes at least."""
+    """Draw `count` different sets of `sizes` statements, each with a near miss among the others (see `near_misses`).
+    Where `sizes` allows it, the sets have at least two sizes."""
     while True:
         chosen = list[int]()
         while len(chosen) < count:
@@ -53,7 +50,11 @@ def draw_sets(draws: Draws, places: int, count: int, sizes: range) -> list[int]:
 
 
 def near_misses(base: int, places: int, sizes: range) -> list[int]:
-    """The sets that differ from one in a place that is swapped, added or left out."""
+    """The sets that differ from `base` in one statement: swapped, added or left out.
+
+    >>> near_misses(0b011, places=3, sizes=range(2, 3))
+    [6, 5]
+    """
     inside = [1 << place for place in range(places) if base >> place & 1]
     outside = [1 << place for place in range(places) if not base >> place & 1]
     fewer, more = [base ^ bit for bit in inside], [base | bit for bit in outside]
@@ -62,12 +63,20 @@ def near_misses(base: int, places: int, sizes: range) -> list[int]:
 
 
 def set_count(places: int, sizes: range) -> int:
-    """How many sets there are."""
+    """The number of sets of some sizes.
+
+    >>> set_count(4, range(2, 4))
+    10
+    """
     return sum(comb(places, size) for size in sizes)
 
 
 def places_of(chosen: int) -> list[int]:
-    """A set's places, from 0, in order."""
+    """The indices of a set's statements.
+
+    >>> places_of(0b101)
+    [0, 2]
+    """
     return [place for place in range(chosen.bit_length()) if chosen >> place & 1]
 
 
@@ -105,15 +114,15 @@ BLIND: dict[str, tuple[Callable[[Sequence[int]], list[float]], int]] = {
     "shortest": (_by_size, -1),
     "nearest to the others": (_by_nearness, 1),
 }
-"""What a solver goes by that sees which places the options name, and nothing else."""
+"""Strategies of a solver that sees only which statements the options name."""
 
 
 def blind_earnings(questions: Sequence[tuple[Sequence[int], int]]) -> dict[str, float]:
-    """What each blind solver earns on average, in [0, 1], and what chance and three standard errors above it are. Of
-    equal options it picks any.
+    """The mean score in [0, 1] of each blind strategy, of chance, and three standard errors above chance. Among equal
+    options a strategy picks at random.
 
     Args:
-        questions: the sets of each, in order, and the index of the right one.
+        questions: The sets of each question in order, and the index of the right one.
     """
     chances = [1 / len(sets) for sets, _ in questions]
     error = sqrt(sum(chance * (1 - chance) for chance in chances)) / len(questions)
@@ -186,7 +195,11 @@ def filled_lines(name: str, language: Language) -> list[str]:
 
 
 def roman(number: int, *, upper: bool) -> str:
-    """A number from 1 to 39 in Roman numerals."""
+    """A number from 1 to 39 in Roman numerals.
+
+    >>> roman(14, upper=True)
+    'XIV'
+    """
     text = ""
     for value, numeral in _NUMERALS:
         text += numeral * (number // value)
@@ -312,19 +325,17 @@ def compose(
     avoid: Sequence[str | Path] = (),
     quiet: bool = True,
 ) -> SampleSet:
-    """Compose a set of questions; the same statements, in any order, spec and sets to avoid give the same samples.
+    """Compose a set of questions. Equal statements (in any order), specs and sets to avoid give equal samples.
 
-    set.json says under `made.summary` how many questions each subject has, where the right options stand, what solvers
-    earn that see nothing but which statements the options name, and what is shared with the sets of `avoid`.
+    set.json says under `made.summary` how many questions each subject has, the positions of the right options, the
+    scores of blind strategies, and the overlap with the sets of `avoid`.
 
     Args:
         bank: JSON Lines of statements (Statement).
-        out: The set's folder.
-        spec: What is composed.
-        name: The set's name; that of the folder without one.
-        avoid: Composed sets; with `max_shared` no question shares more statements with one of theirs, or with one that
-            a step took out of them. A statement and its falsification are the same.
-        quiet: No progress.
+        out: The new set's folder.
+        name: The new set's name; that of the folder by default.
+        avoid: Composed sets; no question shares more than `max_shared` statements with one of theirs, kept or dropped.
+            A statement and its falsification count as the same.
 
     Raises:
         InputError: The bank, or a set to avoid, cannot be read.
@@ -364,7 +375,14 @@ def read_sizes(spec: ComposeSpec) -> Sizes:
 
 
 def read_range(text: str, what: str, least: int = 1) -> range:
-    """`8-10` or `9`. Raises UserError."""
+    """Read a number or a range such as `8-10`.
+
+    Raises:
+        UserError: The text is neither, or begins below `least`.
+
+    >>> read_range("8-10", "--options")
+    range(8, 11)
+    """
     low, _, high = text.strip().partition("-")
     if not (low.isdecimal() and (high or low).isdecimal() and least <= int(low) <= int(high or low)):
         raise UserError(f"{what} {text} is no number or range, such as 9 or 8-10")

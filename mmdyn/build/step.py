@@ -1,4 +1,4 @@
-"""What a step of building is (a sample in, samples out, or a reason why not), its draws, and its model's replies."""
+"""Steps of building: what a step is (a sample in; samples, or a reason why not, out), its draws, and its model."""
 
 from __future__ import annotations
 
@@ -31,24 +31,27 @@ _MANY = 64
 
 
 class Draws:
-    """Whole numbers and choices, keyed by an identity. Numbers are taken from the stream many at a time, as single ones
-    cost far more."""
+    """Random numbers and choices, keyed by an identity: equal identities draw alike.
+
+    >>> Draws("demo", 1).shuffled("abc") == Draws("demo", 1).shuffled("abc")
+    True
+    """
 
     def __init__(self, *identity: str | int) -> None:
         self._stream, self._numbers = stream(*identity), list[float]()
 
     def below(self, count: int) -> int:
-        """One of 0 to count - 1, each as likely."""
+        """A number from 0 to count - 1, each with equal probability."""
         if not self._numbers:
             self._numbers = self._stream.random(_MANY).tolist()
         return int(self._numbers.pop() * count)
 
     def one(self, items: Sequence[T]) -> T:
-        """One of some items."""
+        """One of the items, each with equal probability."""
         return items[self.below(len(items))]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """The items in another order, each order as likely."""
+        """The items in a random order."""
         left = list(items)
         for place in range(len(left) - 1, 0, -1):
             other = self.below(place + 1)
@@ -57,20 +60,20 @@ class Draws:
 
 
 class NotingClient(SyncModelClient):
-    """A model for threads that notes what it replies to each of them."""
+    """A model for threads that records its replies, thread by thread."""
 
     def __init__(self, model: str, concurrency: int, budget: Budget | None, caches: Caches) -> None:
         super().__init__(model, concurrency, budget=budget, caches=caches)
         self._noted = threading.local()
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
-        """The text of one answer. Raises as the model does."""
+        """Return the text of one reply. Raises what `SyncModelClient.ask` raises."""
         text = super().ask(messages, nonce)
         self._noted.replies = (*self._replies, (_key(messages, nonce), text))
         return text
 
     def take_replies(self) -> tuple[tuple[str, str], ...]:
-        """What this thread was told since it last took it: digests of what was asked, and replies."""
+        """Return this thread's new replies, each with the digest of its request, and forget them."""
         taken, self._noted.replies = self._replies, ()
         return taken
 
@@ -81,43 +84,43 @@ class NotingClient(SyncModelClient):
 
 
 class Client(Protocol):
-    """Who replies to a step, from any thread."""
+    """A model that several threads may ask."""
 
     label: str
     identity: dict[str, Json]
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
-        """The text of one answer."""
+        """Return the text of one reply."""
         ...
 
     def take_replies(self) -> tuple[tuple[str, str], ...]:
-        """What this thread was told since it last took it: digests of what was asked, and replies."""
+        """Return this thread's new replies, each with the digest of its request, and forget them."""
         ...
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Close the model."""
         ...
 
 
 class RepeatingClient:
-    """Gives replies that were kept, and asks nobody."""
+    """Repeats recorded replies; sends no request."""
 
     def __init__(self, label: str, replies: tuple[tuple[str, str], ...]) -> None:
         self.label, self._replies = label, dict(replies)
         self.identity: dict[str, Json] = {}
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
-        """The reply. Raises ValueError where something else was asked then."""
+        """Return the recorded reply. Raises ValueError where no such request was recorded."""
         if (found := self._replies.get(_key(messages, nonce))) is None:
             raise ValueError("the model would be asked something that it was not asked then")
         return found
 
     def take_replies(self) -> tuple[tuple[str, str], ...]:
-        """Nothing new."""
+        """No new replies."""
         return ()
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to close."""
 
 
 def _key(messages: tuple[Message, ...], nonce: int) -> str:
@@ -125,66 +128,66 @@ def _key(messages: tuple[Message, ...], nonce: int) -> str:
 
 
 KIND = "build"
-"""Where the prompts of our steps lie. Those of others lie beside the step's file, in `prompts/LANGUAGE/NAME.txt`."""
+"""The folder of the prompts of mmdyn's steps. Another package's step has its own in `prompts/LANGUAGE/NAME.txt` beside
+its file."""
 
 S = TypeVar("S", bound=Struct)
 
 
 class Refused(Exception):
-    """The step has nothing for this sample; the text says why."""
+    """The step makes nothing of this sample; the text says why."""
 
 
 class Declined(Struct, forbid_unknown_fields=True):
-    """What a model replies that cannot do what it is asked."""
+    """The reply of a model that cannot do what the prompt asks."""
 
     cannot: str
 
 
 class Step(Protocol):
-    """A step that does something with every sample. One public class a file under mmdyn/build/steps.
+    """A step that makes samples of each sample. Each file in mmdyn/build/steps has one public class.
 
-    Constructed with its settings and who is asked, None where the step asks no model. Used from several threads.
+    It is made of its settings and an Asked, None where the step needs no model. Several threads may use it.
     """
 
     version: ClassVar[int]
     """Goes up where the step makes something else of the same sample."""
 
     asks: ClassVar[tuple[str, ...]]
-    """The names of the prompts that it asks a model or shows; none where it asks no model. A set made with other texts
-    of these is not gone on with."""
+    """The names of the prompts that the step uses; empty for a step without a model. A set begun with other texts of
+    these prompts is not continued."""
 
     Settings: ClassVar[type[Struct]]
-    """Its options, each with a default; the docstring says what they are, as `name: text`."""
+    """Its options, each with a default; the docstring documents them as `name: text`."""
 
     def make(self, sample: Sample, draws: Draws) -> Iterable[Sample]:
-        """The samples that are made of one; `draws` is keyed by it. The engine writes the trail into them.
+        """Return the samples made of one; `draws` is keyed by it. The engine adds the trail to them.
 
-        Raises Refused, and ValueError where a model did not say anything that can be used.
+        Raises:
+            Refused: The step makes nothing of this sample.
+            ValueError: The model gave no usable reply.
         """
 
 
 class Sieve(Protocol):
-    """A step that sees the whole set and takes samples out of it. One public class a file under mmdyn/build/steps.
+    """A step that sees the whole set and removes samples. Each file in mmdyn/build/steps has one public class.
 
-    Constructed with its settings. It may have a `summary`, known once `refuse` was read, that set.json keeps under
-    `made`; and a method `become` that makes rows of those that stay, as `write_without` takes it.
+    It is made of its settings. It may have a `summary`, complete once `refuse` is exhausted, which set.json keeps under
+    `made`, and a method `become` that makes rows of the samples that stay, as `write_without` takes it.
     """
 
     version: ClassVar[int]
-    """Goes up where it takes others out of the same set."""
+    """Goes up where the step removes other samples of the same set."""
 
     Settings: ClassVar[type[Struct]]
     """Its options, as a Step has them."""
 
     def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
-        """The ids of samples that are taken out, each with the reason."""
+        """Yield the ids of the samples to remove, each with the reason."""
 
 
 class Source(Protocol):
-    """A step that makes a set of files. One public class a file under mmdyn/build/steps.
-
-    Constructed with its settings.
-    """
+    """A step that makes a set of files, from its settings. Each file in mmdyn/build/steps has one public class."""
 
     version: ClassVar[int]
     """Goes up where it makes other samples of the same files."""
@@ -193,11 +196,15 @@ class Source(Protocol):
     """Its options, as a Step has them."""
 
     def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """The samples of a file or folder; their pictures are put into `images`. Raises InputError."""
+        """Yield the samples of a file or folder, and put their pictures into `images`.
+
+        Raises:
+            InputError: The file or folder cannot be read.
+        """
 
 
 class Asked:
-    """A model that a step asks for objects, in the language of what it works on; it sees the pictures of `folder`."""
+    """The model of a step, whose replies are objects; it sees the pictures of `folder`."""
 
     def __init__(self, client: Client, folder: ImageFolder, step: type[Step]) -> None:
         self._client, self._folder, self.label = client, folder, client.label
@@ -218,21 +225,22 @@ class Asked:
         pictures: Sequence[ImageRef] = (),
         **places: str,
     ) -> T:
-        """What `read` makes of an object of a `shape`, until it takes one.
+        """Send a prompt until the model replies with an object that `read` accepts; return what `read` makes of it.
 
         Args:
-            name: The prompt's, one of those that the step names in `asks`.
-            language: The prompt's.
-            draws: Keys the request, so that another draw asks anew.
-            data: What the model works on; it stands between marks that it cannot hold, being digests of it.
-            shape: What the reply is.
-            read: Raises ValueError, with what is wrong, for a reply that does not do.
-            pictures: What it sees before the words.
-            places: What else the prompt has places for.
+            name: The prompt, one of the step's `asks`.
+            draws: Keys the request, so that another draw sends it anew.
+            data: What the model works on, by its place in the prompt; it stands between marks that the data cannot
+                contain.
+            shape: The Struct of the reply.
+            read: Turns the object into the result; raises ValueError, which tells the model what is wrong.
+            pictures: Pictures to show before the prompt.
+            places: Further places of the prompt and their texts.
 
         Raises:
-            Refused: The model says that it cannot, or the step has no such prompt in this language.
-            ValueError: No reply could be used. NotNow: It did not answer. KeyError: The step does not name the prompt.
+            Refused: The model declines, or the step has no such prompt in this language.
+            NotNow, ValueError: The model did not answer; no reply was usable.
+            KeyError: The step's `asks` does not have the prompt.
         """
         marks = {"mark": f"=== {digest(data)} ==="} if data else {}
         if name not in self._names:

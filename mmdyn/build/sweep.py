@@ -1,4 +1,4 @@
-"""One set for every value of some settings, in one call."""
+"""Composes a set for each combination of some settings, in one call."""
 
 from __future__ import annotations
 
@@ -26,20 +26,18 @@ def compose_sweep(
     avoid: Sequence[str | Path] = (),
     quiet: bool = True,
 ) -> Iterator[SampleSet]:
-    """Compose a set for every combination of values, each under `out/NAME-VALUE`; one set, `out`, without any.
+    """Compose a set for each combination of values, in `out/NAME-VALUE`; without `sweep` one set, in `out`.
 
     Args:
         bank: JSON Lines of statements.
-        out: The set's folder, or a folder of sets.
-        spec: What all sets have in common.
+        spec: The settings that all sets share.
         sweep: `name=range`, such as options=4-10.
-        name: The name, or what the sets' names begin with.
+        name: The set's name, or the beginning of the sets' names.
         avoid: Composed sets, as `compose` takes them.
-        quiet: No progress.
 
     Raises:
-        InputError, UserError: As `compose` does, before the first set is written where the bank is too small for one of
-            them; and for a setting that is not swept, or swept twice.
+        InputError, UserError: As `compose` does; where the bank is too small for any of the sets, nothing is written.
+            Also for a setting that cannot be swept, or is swept twice.
     """
     axes = dict[str, range]()
     for text in sweep:
