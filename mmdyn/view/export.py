@@ -1,4 +1,4 @@
-"""The viewer's pages as files, which any web server, or none, can show: what the first page leads to, link by link."""
+"""Writes the viewer's pages as files: every page that the first page links to, directly or not."""
 
 from __future__ import annotations
 
@@ -31,17 +31,20 @@ POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self
 
 
 class Exported(NamedTuple):
-    """How many pages and pictures were written."""
+    """The numbers of pages and pictures that were written."""
 
     pages: int
     pictures: int
 
 
 def export(path: Path, folder: Path, *, quiet: bool = False) -> Exported:
-    """Write the pages of a run, a set, or a folder of them into a new folder; index.html is the first.
+    """Write the viewer's pages of a run, a set, or a folder of them into a new folder; index.html is the first page.
 
-    Searching and filtering need the viewer; every list that a number leads to is there. Raises InputError where there
-    is nothing to show, UserError where `folder` is there already or lies in `path`.
+    Searching and filtering need the viewer, but every list that a number links to is there.
+
+    Raises:
+        InputError: There is nothing to show in `path`.
+        UserError: `folder` exists, or lies in `path`.
     """
     catalog = Catalog(path)
     if folder.exists():

@@ -1,4 +1,4 @@
-"""A report as one HTML page to send around: it asks no host for anything, and needs no viewer."""
+"""A report as one HTML file; it needs neither a network nor the viewer."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class _Script(NamedTuple):
 
 
 def report_page(runs: Sequence[RunFolder], report: Report) -> str:
-    """A report as one HTML page: scores, changes, plots, why, settings, what to distrust, and flips with their
-    pictures, as far as `MOST_FLIPS` and `ROOM` go.
+    """Make an HTML page of a report: scores, changes, plots, why, settings, doubts, and flips with their pictures, up
+    to MOST_FLIPS flips and ROOM bytes.
 
     Args:
-        runs: the runs of the report.
-        report: it has the tables of `why_parts`, and `Flips`.
+        runs: The report's runs.
+        report: A report with the tables of `why_parts` and `Flips`.
     """
     flips = report.rows("flips", "b score")
     shown, taken = list[Markup](), 0

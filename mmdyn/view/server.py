@@ -1,10 +1,8 @@
-"""The viewer's server, and who may ask it for anything.
+"""The viewer's server, and its access control.
 
-Who may ask the viewer for anything: whoever has the token, on this machine, by a name of this machine.
-
-The token in the first address becomes a cookie, so that it stays in no history and no Referer. A page of another site
-that a browser shows cannot ask in the user's name: the cookie is SameSite=Strict, and a name that was bound to
-127.0.0.1 by its owner (DNS rebinding) is no name of this machine.
+The server answers whoever has the token, on this machine, under a name of this machine. The token in the first address
+becomes a cookie, so it stays in no history and no Referer. Another site's page in the same browser cannot use it: the
+cookie is SameSite=Strict, and a name bound to 127.0.0.1 by its owner (DNS rebinding) is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from mmdyn.view._page import Filter, render
 from mmdyn.view.index import Catalog
 
 HOSTS = ("127.0.0.1", "localhost")
-"""By these names alone, on any port: a tunnel (`ssh -L`) has a port of its own."""
+"""The names that requests may use, on any port: a tunnel (`ssh -L`) has its own port."""
 
 METHODS = ("GET", "HEAD")
 REFUSED = "Open the address that mmdyn view printed: it holds the token without which nothing is shown.\n"
@@ -48,20 +46,20 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Of every response. Where it sets no Cache-Control of its own, nothing is kept."""
+"""The headers of every response. A response without Cache-Control is not cached."""
 
 
 class Guard:
-    """Wraps an application: what has no right to be answered is answered with one sentence, whatever it asks for.
+    """Wraps an application, and refuses requests without the right to an answer.
 
-    port: names the cookie, so that viewers on several ports do not take each other's.
+    The port is a part of the cookie's name, so that viewers on several ports do not replace each other's cookies.
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
         self._app, self._token, self._cookie = app, token, f"mmdyn-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; nothing but HTTP is spoken."""
+        """Answer a request; only HTTP is served."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
@@ -118,14 +116,19 @@ def _with_headers(send: Send) -> Send:
 HOST = "127.0.0.1"
 STATIC = Path(str(files("mmdyn.view"))) / "static"
 KEPT = {"Cache-Control": "private, max-age=86400, immutable"}
-"""Of pictures, whose names change with their bytes."""
+"""The headers of pictures, whose names change with their bytes."""
 
 
 def serve(path: Path, port: int, tell: Callable[[str], None]) -> None:
-    """Show a run, a set, or a folder of them until it is interrupted; `tell` is told the address, once it is listened
-    on.
+    """Show a run, a set, or a folder of them in a browser until interrupted.
 
-    port: 0 takes any free one. Raises InputError where there is nothing to show, UserError for a port that is taken.
+    Args:
+        port: The port to listen on; 0 for any free one.
+        tell: Called with the address once the server listens.
+
+    Raises:
+        InputError: There is nothing to show in `path`.
+        UserError: The port is taken.
     """
     catalog, listening = Catalog(path), socket.socket()
     try:
@@ -145,14 +148,14 @@ def serve(path: Path, port: int, tell: Callable[[str], None]) -> None:
 
 
 def open_viewer(catalog: Catalog, token: str, port: int) -> Guard:
-    """The application, for whoever has the token."""
+    """The viewer as an ASGI application, for requests with the token."""
     routes: list[Route | Mount] = [*page_routes(catalog), Route("/run/{name}/state", _state(catalog))]
     routes.append(Mount("/static", StaticFiles(directory=str(STATIC))))
     return Guard(Starlette(routes=routes), token, port)
 
 
 def page_routes(catalog: Catalog) -> list[Route]:
-    """Where each page and each picture is."""
+    """The routes of pages and pictures."""
 
     def shown(build: Callable[[Request], str]) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
