@@ -1,6 +1,7 @@
-"""The fake server: it answers and judges without a model, and misbehaves on request.
+"""A fake model server: it answers and judges without a model, and fails on request.
 
-Every fault is drawn from the seed, the request's bytes and how often it came, so the same run meets the same faults.
+Faults are drawn from the seed, the request's bytes and the number of times that it came, so equal runs meet equal
+faults.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ FAULTS = {
     "blank": "sends a completion without text and finish reason",
     "html": "sends a page of HTML",
 }
-"""What a fault may be, besides an HTTP status."""
+"""Kinds of faults beside HTTP statuses."""
 
 
 class Fault(Struct, frozen=True):
-    """One kind of misbehaviour and the share of requests that meet it. `status` is 0 for the kinds in FAULTS."""
+    """A kind of fault and the share of requests that meet it. `status` is 0 for the kinds in FAULTS."""
 
     kind: str
     rate: float
@@ -49,10 +50,14 @@ class Fault(Struct, frozen=True):
 
 
 def parse_faults(text: str) -> tuple[Fault, ...]:
-    """Read `429=0.1,503@2=0.05,drop=0.01`: a kind or an HTTP status (`@` adds a Retry-After in seconds), and its rate
-    in [0, 1].
+    """Read `429=0.1,503@2=0.05,drop=0.01`: an HTTP status (`@` adds a Retry-After in seconds) or a kind in FAULTS, and
+    its rate in [0, 1].
 
-    Raises UserError.
+    Raises:
+        UserError: A fault or a rate is none, or the rates add up to more than 1.
+
+    >>> parse_faults("503@2=0.05")
+    (Fault(kind='503', rate=0.05, status=503, retry_after='2'),)
     """
     faults = []
     for item in filter(None, text.split(",")):
@@ -69,7 +74,7 @@ def parse_faults(text: str) -> tuple[Fault, ...]:
 
 
 async def misbehave(kind: str, request: web.BaseRequest, answer: bytes) -> web.StreamResponse:
-    """What a request meets for a fault that is no status: `answer` spoilt, or in its place (for `empty` and
+    """The response for a fault that is no status. `answer` is the regular answer, or what replaces it (`empty` and
     `blank`)."""
     if kind == "hang":
         await asyncio.Event().wait()
@@ -91,22 +96,28 @@ async def misbehave(kind: str, request: web.BaseRequest, answer: bytes) -> web.S
 WHY = "a fake verdict"
 
 VERDICT_CODE = re.compile(r"^=== ([0-9a-f]{24}) ", re.MULTILINE)
-"""The lines of a judge's prompt between which its material stands: see scoring/rubrics/_rubric.py."""
+"""Matches the lines around the material in a judge's prompt: see scoring/rubrics/_rubric.py."""
 _KIND = re.compile(r"^- (\w+)[:：]", re.MULTILINE | re.ASCII)
 _KEY = re.compile(r'"(\w+)": ')
 
 
 def verdict_code(prompt: str) -> str:
-    """The code of a judge's prompt: that of its first line of the kind. The empty string where it has none."""
+    """The code of a judge's prompt, from its first such line; empty where the prompt is no judge's.
+
+    >>> verdict_code("=== 0123456789abcdef01234567 question")
+    '0123456789abcdef01234567'
+    """
     found = VERDICT_CODE.search(prompt)
     return found[1] if found else ""
 
 
 def fake_verdict(prompt: str, *, hashed: bool, pictures: bool = False) -> str:
-    """A verdict on what a judge's prompt shows, as JSON with its code: the best one, or one drawn by the prompt's text.
+    """A verdict on a judge's prompt, as JSON with the prompt's code; empty for any other prompt.
 
-    Marks, items, ratings, the better one of two and kinds of errors; the kind of those in pictures only where there are
-    `pictures`. The empty string for any other prompt.
+    Args:
+        prompt: A prompt for marks, items, ratings, the better of two replies, or kinds of errors.
+        hashed: Draw a verdict by the prompt's text; otherwise give the best one.
+        pictures: Whether the prompt has pictures; without them the kind `visual` is never drawn.
     """
     code = verdict_code(prompt)
     told = prompt[prompt.rfind(f"=== {code} ") :] if code else ""
@@ -139,16 +150,15 @@ _FORMS: dict[str, Callable[[_Draw, int, Sequence[str]], dict[str, Any]]] = {
     "better": lambda draw, *_: {"why": WHY, "better": draw((1, 2, 0))},
     "kind": lambda draw, _, kinds: {"why": WHY, "kind": draw(kinds)},
 }
-"""By the last key of the object that is asked for; the best verdict comes first."""
+"""By the last key of the JSON object that the prompt wants; the best verdict comes first."""
 
 
 def write_script(file: str | Path, *replies: str | Mapping[str, str]) -> Path:
-    """Write a script; the first line that fits a request is what it gets.
+    """Write a file for `scripted:FILE`; the first line that matches a request gives its reply.
 
     Args:
-        file: Where to write it.
         replies: A text is the reply to every request. A mapping is a whole line: `{"match": …, "reply": …}` answers
-            requests whose text holds `match`, and `{"match": …, "error": "transient"}` (or `"fatal"`) fails them.
+            requests whose text contains `match`, and `{"match": …, "error": "transient"}` (or `"fatal"`) fails them.
 
     Returns:
         The file, so that `f"scripted:{write_script(…)}"` is a MODEL.
@@ -159,22 +169,21 @@ def write_script(file: str | Path, *replies: str | Mapping[str, str]) -> Path:
 
 
 PICTURE_TOKENS = 500
-"""That a picture is counted as, whatever its size."""
+"""The tokens that a picture of any size counts as."""
 REPLIES = {"first": "majority", "hashed": "random"}
 
 
 class Stats(Struct):
-    """What came in.
+    """Counts of requests.
 
     Attributes:
-        total: Requests.
-        seconds: From the first request's coming in to the latest one's end.
-        in_flight, max_in_flight: Requests that are being answered: now, and at most.
-        asked_again: Requests that came though they had been answered.
-        begun_again: Requests that came though an equal one was in flight, or was cut off by who asked.
-        by_outcome: Answers by HTTP status, and by the faults that are none.
-        requests: How often each request came, by the BLAKE2b digest of its body.
-        images: How often each picture came, by SHA-256.
+        seconds: From the first request's arrival to the latest one's end.
+        in_flight, max_in_flight: Requests being answered, now and at most.
+        asked_again: Requests that came again after they had been answered.
+        begun_again: Requests that came again while an equal one was in flight, or after the client had cut it off.
+        by_outcome: Answers by HTTP status or kind of fault.
+        requests: Requests by the BLAKE2b digest of their bodies.
+        images: Pictures by SHA-256.
     """
 
     total: int = 0
@@ -189,33 +198,21 @@ class Stats(Struct):
 
 
 class FakeServer:
-    """The server. It runs within a `with` block, in a thread of its own, or within an `async with` block.
+    """A fake model server. It runs within a `with` block, in a thread of its own, or within an `async with` block.
+
+    `url` is its base_url for all three APIs, `stats` counts requests, `batches` holds those of the batch APIs.
 
     Args:
-        host, port: Where it listens. Port 0 takes any free one.
+        port: 0 takes any free one; a port that is taken raises UserError.
         latency: Seconds before each answer.
-        reply: `first` (the first option of the prompt), `hashed` (an option drawn by the prompt's text), or a file as
-            `write_script` writes it. Without a file, a prompt for a judge gets the best verdict, or one drawn by its
-            text.
-        faults: How it misbehaves and how often, such as `429@1=0.1,drop=0.05`: an HTTP status (`@` adds a Retry-After
-            in seconds) or one of `FAULTS`, and a rate in [0, 1].
-        seed: Draws the faults.
-        key: The key that it wants.
-        models: The names that it knows; any, where none is given.
-        context: Characters of text that it takes for one request.
-        blind: It takes no pictures.
-        media: The folder below which it reads pictures that come as file URLs.
-        batch_seconds: How long a batch takes.
-        batch_expires: The share of requests that expire in the first batch in which they come.
-        batch_lost: So many batches are taken without an answer to who submits them.
-
-    Attributes:
-        url: Its base_url while it runs, for all three APIs.
-        batches: Those of OpenAI's and Anthropic's batch APIs.
-        stats: What came in so far.
-
-    Raises:
-        UserError: A fault or a reply that is none, or, when it starts, a port that is taken.
+        reply: `first` (the prompt's first option), `hashed` (an option drawn by the prompt's text), or a file of
+            `write_script`. Without a file, a judge's prompt gets a `fake_verdict`.
+        faults, seed: Faults and their rates, as `parse_faults` reads them; the seed that draws them.
+        key, models: The key that requests must have; the names of its models, any name if empty.
+        context, blind: The most characters of text in a request; whether it refuses pictures.
+        media: The folder from which it reads pictures given by file URLs.
+        batch_seconds, batch_expires, batch_lost: How long a batch takes; the share of requests that expire in their
+            first batch; the number of batches that are accepted without a response.
     """
 
     def __init__(
