@@ -1,7 +1,7 @@
-"""What decides a set's variants: the recipe, and in it `--ops` as chains.
+"""The recipe of a set of variants, and `--ops`, which names its chains.
 
-A comma separates chains, a plus chains operators into one, `@` asks for a severity and `:` for a form, a short name
-stands for a full one, and a preset, which comes with the package, or a YAML file of the user's for a list of chains.
+Commas separate chains, `+` joins operators to a chain, `@` gives a severity and `:` a form. A short name stands for a
+full one. A preset (part of the package), or a YAML file, stands for a list of chains.
 """
 
 from __future__ import annotations
@@ -27,16 +27,20 @@ from perturb.item import LEVELS
 from perturb.services import Operator, Services, Tool, ToolNames
 
 MOST_FACTORS, MOST_ORDERED = 6, 10
-"""A factorial of so many chains has 63 subsets; prefixes of sampled orders are few whatever the number of chains."""
+"""A factorial of six chains has 63 subsets; sampled orders make few forms for any number of chains."""
 
 FULL = "full"
 _PROBED = 32
-"""Questions whose orders are drawn to say beforehand what error orders leave."""
+"""The questions whose orders are drawn to estimate the standard error of a design of orders."""
 
 
 class Link(Struct, frozen=True):
-    """An operator's place in a chain: its full name, how strong it is, the number that its draws hang on, and the form
-    that was asked for."""
+    """An operator in a chain.
+
+    Args:
+        operator: Its full name.
+        step: The number that keys its draws.
+    """
 
     operator: str
     severity: str
@@ -45,20 +49,26 @@ class Link(Struct, frozen=True):
 
     @property
     def drawn_as(self) -> str:
-        """What draws hang on of the severity: levels share theirs."""
+        """The severity as a part of the key of draws: all levels share their draws."""
         return "level" if self.severity in LEVELS else self.severity
 
     def load(self, services: Services | None = None) -> Operator:
-        """The operator, ready to use. One of another package need not know of forms where none is asked for."""
+        """Make the operator. An operator without forms need not take the argument `form`."""
         made = load_operator(self.operator)
         return made(services, self.severity, self.form) if self.form else made(services, self.severity)
 
 
 class Chain(Struct, frozen=True):
-    """A chain as it was typed, which is how variants are named, and its operators.
+    """A chain of operators.
 
-    `key` is what draws hang on beside the link: the full names chained, so that `pad` and `image.pad` draw alike; the
-    subsets of a factorial share one key, so that an operator draws the same in all of them.
+    Args:
+        name: The chain as typed; variants are named by it.
+        key: A part of the key of draws: the full names, so that `pad` and `image.pad` draw alike. The subsets of a
+            factorial share one key, so that an operator draws the same in each.
+
+    >>> chain, = parse_chains("pad@strong+color")
+    >>> chain.operators  # color is an alias of two operators
+    ('image.pad', 'image.invert', 'image.salt_pepper')
     """
 
     name: str
@@ -71,30 +81,33 @@ class Chain(Struct, frozen=True):
         return tuple(link.operator for link in self.links)
 
     def load(self, services: Services | None = None) -> tuple[Operator, ...]:
-        """The operators, ready to use."""
+        """Make the operators."""
         return tuple(link.load(services) for link in self.links)
 
     @property
     def is_null(self) -> bool:
-        """Whether nobody would call what it does a change."""
+        """Whether all its operators are null operators."""
         return all(load_operator(operator).role == "null" for operator in self.operators)
 
     @property
     def ungraded(self) -> tuple[tuple[str, str], ...]:
-        """Its operators with their forms, in which chains that differ in severities alone are alike."""
+        """Its operators and forms, which chains that differ only in severity share."""
         return tuple((link.operator, link.form) for link in self.links)
 
     @property
     def uses(self) -> frozenset[str]:
-        """What its operators take from the services."""
+        """The services that its operators use."""
         return frozenset(name for operator in self.operators for name in load_operator(operator).uses)
 
 
 class Recipe(Struct, frozen=True):
-    """Chains, draws, seed and tools. `redraws`: how often at most a variant that the judge rejected is drawn again.
+    """All that decides a set's variants: chains, draws, seed and tools.
 
-    `design`: which subsets of the chains are made, chained, in a factorial; empty where it is none. Subsets share their
-    draws and so are not drawn again.
+    Args:
+        draws: The variants of a sample by each random chain.
+        redraws: How often a variant that the judge rejected is drawn again, at most; 0 for a factorial, whose subsets
+            share their draws.
+        design: The factorial design, which says which subsets of the chains are made; empty for none.
     """
 
     chains: tuple[Chain, ...]
@@ -106,7 +119,12 @@ class Recipe(Struct, frozen=True):
 
     @staticmethod
     def read(ops: str | Sequence[str], draws: int, seed: int, *, design: str, redraws: int, tools: ToolNames) -> Recipe:
-        """Raises UserError for numbers that do not fit, and what `parse_chains` raises."""
+        """Make a recipe of a command's settings; `ops` as `parse_chains` takes it.
+
+        Raises:
+            UserError: A number is out of range, or a tool or design does not fit. Errors of `parse_chains` pass
+                through.
+        """
         numbers = {"draws": (draws, 1), "concurrency": (tools.concurrency, 1), "redraws": (redraws, 0)}
         for what, (number, least) in numbers.items():
             if number < least:
@@ -120,16 +138,16 @@ class Recipe(Struct, frozen=True):
         return Recipe(chains, draws, seed, 0 if design else redraws, tools, design)
 
     def forms(self, parent: str) -> tuple[Chain, ...]:
-        """The chains by which variants of a parent are made."""
+        """The chains of a parent's variants."""
         if not self.design:
             return self.chains
         return tuple(subsets(self.chains, design_forms(self.design, len(self.chains), self.seed, parent)))
 
     def roles(self) -> dict[str, Role]:
-        """What each chain is in the set for.
+        """The role of each chain in the set.
 
-        Of a factorial the chain of all operators is the treatment. Of chains that differ in severities alone the one
-        without a severity is, as its source says how strong it is; the others are doses.
+        In a factorial the chain of all operators is the treatment. Of chains that differ only in severity, the one
+        without a severity is the treatment, because its strength is that of its source; the others are doses.
         """
         chains = tuple(subsets(self.chains, design_forms(FULL, len(self.chains)))) if self.design else self.chains
         alike = Counter(chain.ungraded for chain in chains)
@@ -145,8 +163,8 @@ class Recipe(Struct, frozen=True):
         return {chain.name: role(chain) for chain in chains}
 
     def announced(self, n: int) -> str:
-        """What a cheaper design costs and how well it tells operators' shares over n questions, beside the full one;
-        nothing of another."""
+        """A sentence on a design that is cheaper than the full one: its number of forms, and the standard error of an
+        operator's share over n questions beside that of the full design; empty for the full design and for none."""
         if self.design in ("", FULL):
             return ""
         factors, full = len(self.chains), design_forms(FULL, len(self.chains))
@@ -162,10 +180,14 @@ class Recipe(Struct, frozen=True):
         )
 
     def describe(self) -> tuple[dict[str, Json], int]:
-        """What it says in a set's manifest, and how many variants should be under way because one of its tools waits
-        for a server or a batch; 0 where none does.
+        """Describe the recipe for a set's manifest.
 
-        Opens the tools that are used, to learn what they are. Raises UserError where one cannot be had.
+        Returns:
+            The description, with the identities of the tools that are used; and how many variants should be under way
+                at once, because a tool waits for a server or a batch (0 where none does).
+
+        Raises:
+            UserError: A tool cannot be opened.
         """
         same = self.design in (FULL, "fraction")
         ops = ",".join(chain.name for chain in (self.forms("") if same else self.chains))
@@ -187,16 +209,24 @@ class Recipe(Struct, frozen=True):
 
     @property
     def uses(self) -> frozenset[str]:
-        """What the chains take from the services."""
+        """The services that its chains use."""
         return frozenset(name for chain in self.chains for name in chain.uses)
 
     def draws_of(self, operators: tuple[Operator, ...]) -> tuple[int, int]:
-        """Variants of a sample by a chain, and how often one is made at most: one and once where nothing is random."""
+        """The number of variants of a sample by a chain, and of attempts at each; 1 and 1 for a chain without a random
+        operator."""
         return (self.draws, 1 + self.redraws) if any(operator.random for operator in operators) else (1, 1)
 
 
 def load_operator(name: str) -> type[Operator]:
-    """An operator's class. Raises PluginError for one of another package that does not keep to the contract."""
+    """Load an operator's class by name.
+
+    Raises:
+        PluginError: There is no such operator, or it breaks the contract of Operator.
+
+    >>> load_operator("text.convert").forms
+    ('blank', 'open', 'choice', 'claim')
+    """
     found = plugins.load("operators", name)
     if not issubclass(found, Operator):
         raise PluginError(f"the operator {name!r} is no perturb.Operator: make its class a subclass of that")
@@ -206,10 +236,16 @@ def load_operator(name: str) -> type[Operator]:
 
 
 def parse_chains(ops: str | Sequence[str]) -> tuple[Chain, ...]:
-    """Read `pad,color,pad@strong+color`, or a list of such; a preset's name or a YAML file's stands for the chains in
-    it.
+    """Read chains, such as `pad,color,pad@strong+color` or a list; the name of a preset or of a YAML file stands for
+    its chains.
 
-    Raises PluginError for an unknown name, UserError for an empty or repeated chain, InputError for a bad file.
+    Raises:
+        PluginError: There is no such operator.
+        UserError: A chain is empty or named twice, or has a severity or form that its operators do not take.
+        InputError: A YAML file cannot be read.
+
+    >>> [chain.name for chain in parse_chains("pad,color+pad")]
+    ['pad', 'color+pad']
     """
     chains = tuple(_parse_chain(text) for text in expand(ops if isinstance(ops, str) else ",".join(ops)))
     keys = [[(link.operator, link.severity, link.form) for link in chain.links] for chain in chains]
@@ -238,7 +274,8 @@ def _check_design(factors: tuple[Chain, ...], design: str) -> None:
 
 
 def subsets(factors: Sequence[Chain], forms: Forms) -> Iterator[Chain]:
-    """A chain for each form but the empty one. A link's number is its place among all factors' links."""
+    """Yield a chain for each form (a row of 0 and 1 for each factor) but the empty one. Steps are numbered over all
+    factors' links."""
     key, begins = "factorial:" + "+".join(factor.key for factor in factors), [0]
     for factor in factors:
         begins.append(begins[-1] + len(factor.links))
@@ -291,12 +328,19 @@ def _full_names(name: str) -> tuple[str, ...]:
 
 
 def presets() -> dict[str, str]:
-    """Every preset's name with its YAML text."""
+    """The YAML text of each preset, by name."""
     return {name: file.read_text(encoding="utf-8") for name, file in chain_presets().items()}
 
 
 def expand(ops: str) -> Iterator[str]:
-    """The chains of `--ops`, a preset or a YAML file replaced by what it lists. Raises InputError for a bad file."""
+    """Split `--ops` into chains, with presets and YAML files replaced by the chains that they list.
+
+    Raises:
+        InputError: A YAML file cannot be read, or lists no chains.
+
+    >>> list(expand("pad, color+pad"))
+    ['pad', 'color+pad']
+    """
     known = presets()
     for name in (part.strip() for part in ops.split(",")):
         if name in known:

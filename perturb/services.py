@@ -1,4 +1,4 @@
-"""The contract of an operator, and who rewrites, paints and judges for it, opened when first used."""
+"""The contract of an operator, and the rewriter, styler and judge that operators use, opened at first use."""
 
 from __future__ import annotations
 
@@ -30,26 +30,40 @@ STYLERS = (EMBEDDED, "flux", "klein")
 
 
 class Styler(OpenedTool, Protocol):
-    """Paints pictures in another style without changing what they show. Used from several threads at a time."""
+    """Paints pictures in another style without changing what they show. Several threads may use it."""
 
     device: str | None
-    """The torch device on which it wants pixels (uint8 tensors of the same shapes); None for arrays on the host."""
+    """The torch device of the pixels that it takes (uint8 tensors of the same shapes); None for arrays on the host."""
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
-        """Draw what `paint` needs."""
+        """Draw the parameters of `paint`."""
 
     def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
-        """The picture in another style: RGB of the same height and width, for a grey one too. It comes back as it was
-        given, as an array or a tensor on its device; `number` is its place in the sample, from 0.
+        """Paint a picture in another style.
 
-        Raises ValueError where this picture cannot be painted, UserError where none can.
+        Args:
+            pixels: Grey or RGB, an array or a tensor on `device`.
+            number: The picture's index in the sample, from 0.
+
+        Returns:
+            RGB of the same height and width, an array or a tensor as `pixels`.
+
+        Raises:
+            ValueError: This picture cannot be painted.
+            UserError: No picture can.
         """
 
 
 class ToolNames(Struct, frozen=True):
-    """Who rewrites, paints and judges. `rewriter` and `judge`: `embedded` or a MODEL, `judge` empty for none;
-    `style`: `embedded`, or `flux` or `klein` with options after a comma; `votes`: how often a judge model is asked;
-    `concurrency`: requests in flight at most; `cache`: where replies are kept, as in `mmdyn.models.Caches`.
+    """The names of the tools that a recipe uses.
+
+    Args:
+        rewriter: `embedded` or a MODEL.
+        style: `embedded`; or `flux` or `klein`, with options after a comma.
+        judge: `embedded`, `nli` or a MODEL; empty for none.
+        votes: The number of votes of a judge model, odd.
+        concurrency: The most requests in flight.
+        cache: Where replies are cached, as in `mmdyn.models.Caches`.
     """
 
     rewriter: str = EMBEDDED
@@ -60,7 +74,7 @@ class ToolNames(Struct, frozen=True):
     cache: CacheChoice | None = None
 
     def check(self) -> None:
-        """Raises UserError for what is wrong whether it is used or not."""
+        """Raise UserError for a name or number that is wrong, whether it is used or not."""
         from mmdyn.models import Caches
 
         Caches(self.cache)
@@ -73,11 +87,14 @@ class ToolNames(Struct, frozen=True):
 
 
 class Services:
-    """Opens tools by their names. `pool`: the file of other samples' answers, for operators that need distractors.
-    `out`: the folder for replies that are kept for this work alone.
+    """Opens tools by name when they are first used; each raises UserError where it cannot be opened.
 
-    `canvas` is where picture operators change pixels on a device; it costs nothing until it is asked. Each tool raises
-    UserError where it cannot be had.
+    `canvas` is where picture operators change pixels on a device; it opens nothing before its first use.
+
+    Args:
+        tools: The tools' names; all embedded, without a judge, by default.
+        pool: The file of other samples' answers, for operators that need distractors.
+        out: The output folder, for replies that are cached for this work alone.
     """
 
     def __init__(self, tools: ToolNames | None = None, pool: Path | None = None, out: Path | None = None) -> None:
@@ -87,23 +104,23 @@ class Services:
 
     @cached_property
     def rewriter(self) -> Rewriter:
-        """Who puts questions into other words."""
+        """The rewriter, which rewords questions."""
         return open_rewriter(self.tools.rewriter, self.tools.concurrency, self._caches)
 
     @cached_property
     def styler(self) -> Styler:
-        """Who paints pictures in another style."""
+        """The styler, which paints pictures in another style."""
         return open_styler(self.tools.style)
 
     @cached_property
     def judge(self) -> VariantJudge | None:
-        """Who throws variants out whose meaning changed; None where nobody does."""
+        """The judge, which rejects variants whose meaning changed; None where there is none."""
         tools = self.tools
         return open_judge(tools.judge, tools.votes, tools.concurrency, self._caches) if tools.judge else None
 
     @cached_property
     def pool(self) -> AnswerPool:
-        """Other samples' answers; an empty pool where no file was handed in."""
+        """Other samples' answers; an empty pool where there is no file."""
         from perturb.short_answers import AnswerPool
 
         return AnswerPool.load(self._pool_file) if self._pool_file else AnswerPool()
@@ -115,7 +132,7 @@ class Services:
         return Caches(self.tools.cache, self._out)
 
     def close(self) -> None:
-        """Close what was opened, and the canvas."""
+        """Close the opened tools and the canvas."""
         self.canvas.close()
         for name in ("rewriter", "styler", "judge"):
             if (tool := self.__dict__.get(name)) is not None:
@@ -123,9 +140,14 @@ class Services:
 
 
 def open_rewriter(name: str, concurrency: int, caches: Caches | None = None) -> Rewriter:
-    """`embedded` for the rules that come with the package, or any MODEL, which is asked `concurrency` times at once.
+    """Open a rewriter: `embedded` (the rules of this package) or any MODEL.
 
-    Raises UserError: no such backend or option.
+    Args:
+        concurrency: The most requests in flight.
+        caches: Where a model's replies are cached; by default as `Caches()`.
+
+    Raises:
+        UserError: There is no such backend or option.
     """
     if name == EMBEDDED:
         from perturb.rewrite.embedded_rewriter import EmbeddedRewriter
@@ -139,11 +161,15 @@ def open_rewriter(name: str, concurrency: int, caches: Caches | None = None) -> 
 
 
 def open_judge(name: str, votes: int = 1, concurrency: int = 32, caches: Caches | None = None) -> VariantJudge:
-    """`embedded`, `nli` with a model and options where they follow, or any MODEL, which is asked `concurrency` times at
-    once.
+    """Open a judge of variants: `embedded`, `nli` (with a model and options after it), or any MODEL.
 
-    Raises UserError: no such checkpoint, backend or option, an even number of votes, or several of a judge that says
-    the same each time.
+    Args:
+        votes: The number of votes of a model, odd; 1 for a judge whose verdicts do not vary.
+        concurrency: The most requests in flight.
+        caches: Where a model's replies are cached; by default as `Caches()`.
+
+    Raises:
+        UserError: There is no such checkpoint, backend or option, or the number of votes does not fit.
     """
     kind = _head(name)
     if kind in (EMBEDDED, NLI) and votes != 1:
@@ -171,10 +197,12 @@ def open_judge(name: str, votes: int = 1, concurrency: int = 32, caches: Caches 
 
 
 def open_styler(text: str) -> Styler:
-    """The styler that `embedded`, `flux` or `klein` names; after a colon a checkpoint's folder or repository, and
-    options after commas: `flux:/path/to/FLUX.1-dev,quantize=int8`.
+    """Open a styler: `embedded`, `flux` or `klein`. A checkpoint's folder or repository may follow a colon, and options
+    follow commas: `flux:/path/to/FLUX.1-dev,quantize=int8`.
 
-    Raises UserError: no such backend or option, no weights; MissingExtra.
+    Raises:
+        UserError: There is no such backend or option, or no weights.
+        MissingExtra: torch, diffusers or another package is not installed.
     """
     head, comma, options = text.partition(",")
     name, backend = head.partition(":")[2].strip(), _styler_named(text)
@@ -219,53 +247,60 @@ Tool = Literal["rewriter", "styler", "pool"]
 
 
 class Operator(ABC):
-    """One public class a file under perturb/image or perturb/text.
+    """Changes a sample. Each file in perturb/image and perturb/text has one public class.
 
-    It is made once for each place in a chain and process. An operator may be used from several threads at a time.
-    Whatever it raises loses that variant alone, with the error as the reason; an MmdynError ends the work.
+    An operator is made once for each step of a chain in each process; several threads may use it. An error that it
+    raises drops that one variant, with the error as the reason; an MmdynError ends the work.
     """
 
     random: bool
-    """Whether `params` draws anything. A chain in which nothing is random makes one variant, whatever the number of
+    """Whether `params` draws anything. A chain without a random operator makes one variant, whatever the number of
     draws."""
 
     role: ClassVar[Literal["treatment", "null"]] = "treatment"
-    """`null` where nobody would call what it does a change. No judge is asked about a chain of such operators alone,
-    and it is no part of its set's treatment."""
+    """`null` where nobody would call the result a change. A chain of null operators alone is not judged, and does not
+    count as treatment."""
 
     noisy: ClassVar[bool] = False
-    """Whether it makes pictures worse to read and draws nothing else, as noise and blur do: a judge looks at pictures
-    without it, because it would reject the dose. How much is lost is measured, not judged."""
+    """Whether it only makes pictures harder to read, as noise and blur do. A judge looks at pictures without the noise,
+    because it would reject the dose; the effect is measured, not judged."""
 
     severities: ClassVar[tuple[str, ...]] = ()
-    """The names that may follow it in a chain (`pad@strong`); without one it is as strong as its source says."""
+    """The severities that may follow its name in a chain (`pad@strong`); without one its strength is that of its
+    source."""
 
     forms: ClassVar[tuple[str, ...]] = ()
-    """What may be asked for behind a colon (`convert:blank`) where it makes several kinds of variants; without one it
-    draws among them. A form says what is made, a severity how much is changed."""
+    """The forms that may follow its name (`convert:blank`), for an operator that makes several kinds of variants;
+    without one it draws a form. A form says what is made, a severity how much is changed."""
 
     uses: ClassVar[tuple[Tool, ...]] = ()
-    """What it takes from the services."""
+    """The services that it uses."""
 
     on_device: ClassVar[bool] = False
-    """Whether `apply` also takes pictures whose pixels are torch tensors, and gives such back, with the same bits."""
+    """Whether `apply` also takes pictures as torch tensors; it then returns tensors with the same bits."""
 
     def __init__(self, services: Services | None = None, severity: str = "", form: str = "") -> None:
-        """`services`: the rewriter, the styler and the pool of other samples; all embedded where none is handed in."""
+        """Make the operator; `services` are the embedded ones by default."""
         self.services, self._severity, self._form = services or Services(), severity, form
 
     @abstractmethod
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
-        """Draw what `apply` needs for a sample, and ask the rewriter; only here is the stream used and a model asked.
+        """Draw what `apply` needs for a sample; only here is the stream used and a model asked.
 
-        Only the sample's words are seen. Raises ValueError where a model did not answer.
+        It sees the sample's words, not its pictures.
+
+        Raises:
+            ValueError: A model did not answer.
         """
 
     @abstractmethod
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
-        """Change an item as the parameters say. Pure: equal input gives equal output, and the input stays as it is.
+        """Change an item by the parameters. A pure function: equal input gives equal output, and the input is not
+        changed.
 
-        All that decides it is in the parameters, the effect of severity and form too: a replay has nothing else.
+        The parameters hold all that decides the result, the effect of severity and form included: a replay has nothing
+        else.
 
-        Raises ValueError where a picture cannot be decoded.
+        Raises:
+            ValueError: A picture cannot be decoded.
         """

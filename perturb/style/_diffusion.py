@@ -1,7 +1,6 @@
-"""A diffusion model from its checkpoint to a device, and what `flux` and `klein` share.
+"""Loads a diffusion model from its checkpoint to a device; what `flux` and `klein` share.
 
-A diffusion model from its checkpoint to a device, by the options that follow a backend's name:
-`flux:/path/to/FLUX.1-dev,device=cuda:0,quantize=int8`.
+Options follow the backend's name: `flux:/path/to/FLUX.1-dev,device=cuda:0,quantize=int8`.
 """
 
 from __future__ import annotations
@@ -45,13 +44,16 @@ PACKAGES = {"int8": "torchao", "fp8": "torchao", "nf4": "bitsandbytes"}
 class LoadSettings(Struct, frozen=True):
     """Options of `flux` and `klein`.
 
-    `device`: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is
-        none.
-    `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `batch`: the most pictures at a time; otherwise chosen from
-        the free memory. `steps`: denoising steps, the backend's own number unless given. `compile`: compile the model's
-        blocks when they are first used. `quantize`: the transformer's weights in 8 or 4 bits. `offload`: keep its
-        weights in the machine's memory and lend them to the GPU, by block (`model`) or by layer (`sequential`).
-        `revision`: a repository's branch, tag or commit.
+    Args:
+        device: A torch device; by default this rank's GPU (LOCAL_RANK), or the CPU where there is none.
+        dtype: The precision; by default bf16 on a GPU and fp32 on a CPU.
+        batch: The most pictures in a batch; by default chosen from the free memory.
+        steps: Denoising steps; by default the backend's number.
+        compile: Compile the model's blocks at their first use.
+        quantize: Hold the transformer's weights in 8 or 4 bits.
+        offload: Hold its weights in the host's memory, and copy them to the GPU by block (`model`) or layer
+            (`sequential`).
+        revision: A repository's branch, tag or commit.
     """
 
     device: str | None = None
@@ -64,7 +66,7 @@ class LoadSettings(Struct, frozen=True):
     revision: str | None = None
 
     def check(self) -> None:
-        """Raises UserError for settings that this machine cannot serve, MissingExtra where a package is missing."""
+        """Raise UserError for settings that this machine cannot serve, MissingExtra where a package is missing."""
         need("torch", "diffusers", "transformers", "accelerate")
         if self.quantize and find_spec(package := PACKAGES[self.quantize]) is None:
             raise UserError(f"quantize={self.quantize} needs {package}, which is not installed: pip install {package}")
@@ -77,12 +79,12 @@ class LoadSettings(Struct, frozen=True):
 
     @property
     def torch_device(self) -> Any:
-        """The torch.device; a GPU is not touched yet. Raises UserError for one that there is not."""
+        """The torch.device, without using memory of a GPU. Raises UserError where it does not exist."""
         return torch_device(self.device)
 
     @property
     def smaller(self) -> str:
-        """How to make do with less memory than with these settings."""
+        """Advice on settings that need less memory."""
         on_gpu = self.torch_device.type != "cpu"
         ways = [] if self.quantize else ["quantize=int8"]
         ways += ["offload=model"] if on_gpu and not self.offload else []
@@ -96,14 +98,13 @@ class LoadSettings(Struct, frozen=True):
 
 
 def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint:
-    """The checkpoint of a folder or repository. Raises UserError, MissingExtra."""
+    """Find the checkpoint in a folder or repository. Raises UserError, MissingExtra."""
     return find(name, DIFFUSERS, revision)
 
 
 def check_kind(folder: Path, kinds: tuple[str, ...], backend: str) -> None:
-    """Raises UserError where the folder is not of a pipeline class that the backend can load, or a model that is not
-    distilled where the class has both: that one would need many steps and guidance.
-    """
+    """Raise UserError where a checkpoint's pipeline is none of the backend's `kinds`, or the model is not distilled,
+    though its class has distilled ones: it would need many steps and guidance."""
     try:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         kind, distilled = index["_class_name"], index.get("is_distilled", True)
@@ -116,7 +117,7 @@ def check_kind(folder: Path, kinds: tuple[str, ...], backend: str) -> None:
 
 
 def quieten() -> None:
-    """Keep the libraries' hints and progress bars to themselves; to be called before their pipelines are imported."""
+    """Silence the libraries' hints and progress bars; call it before their pipelines are imported."""
     import diffusers.utils.logging
     import transformers.utils.logging
 
@@ -126,10 +127,14 @@ def quieten() -> None:
 
 
 def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
-    """A pipeline of a class out of a folder: straight onto its device, or on the host where it is to be offloaded.
-    `parts` are handed on: a component that is None is left out.
+    """Load a pipeline from a folder, onto its device, or onto the host where it is to be offloaded.
 
-    Raises UserError where files are missing or broken.
+    Args:
+        kind: The pipeline's class.
+        parts: Passed on to `from_pretrained`; a component that is None is not loaded.
+
+    Raises:
+        UserError: Files are missing or damaged.
     """
     import torch
     from safetensors import SafetensorError
@@ -147,11 +152,10 @@ def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
 
 
 def place(pipeline: Any, settings: LoadSettings) -> None:
-    """Leave the pipeline on its device, or lend it to it from the host, where the next weights are copied while others
-    are at work; compile its blocks where that was asked for.
+    """Put the pipeline on its device, or set up offloading; compile its blocks if the settings say so.
 
-    The VAE, which stays there, decodes one picture after the other: that costs no time at these sizes, and much less
-    memory.
+    With offloading, the next weights are copied while others compute. The VAE stays on the device and decodes one
+    picture at a time: at these sizes that takes no longer, and much less memory.
     """
     if settings.offload:
         device, parts = settings.torch_device, {"model": "block_level", "sequential": "leaf_level"}
@@ -166,8 +170,7 @@ def place(pipeline: Any, settings: LoadSettings) -> None:
 
 
 def lent(pipeline: Any) -> int:
-    """The most bytes of offloaded weights that are on the device at a time: a block, the next one, and what is in no
-    block."""
+    """The most bytes of offloaded weights on the device at once: two blocks, and all that is in no block."""
     from torch.nn import ModuleList
 
     parts = [part for part in pipeline.transformer.children() if isinstance(part, ModuleList)]
@@ -180,9 +183,10 @@ def _bytes(module: Any) -> int:
 
 
 def quantization(settings: LoadSettings) -> Any:
-    """How the transformer is to be quantised while it is loaded; None for not at all.
+    """The configuration that quantises the transformer while it is loaded; None for no quantisation.
 
-    Raises UserError where the device cannot reckon so.
+    Raises:
+        UserError: The device cannot compute in this format.
     """
     if settings.quantize is None:
         return None
@@ -214,21 +218,26 @@ VERSION = 3
 
 
 class Diffusion(ABC):
-    """A styler on a diffusers pipeline.
+    """A styler on a diffusers pipeline. The weights are loaded with the first picture.
 
-    Spec: the name is a checkpoint's folder, or a repository, which is fetched; the options are `Settings`. The weights
-    are loaded with the first picture. Seeds and parameters are exact; pixels are equal up to a tolerance (a few levels
-    of 255) over batches, devices and versions of the libraries, which add up in another order.
-    Raises UserError: options, device, weights; MissingExtra.
+    Seeds and parameters are exact. Pixels are equal up to a few levels of 255 over batches, devices and versions of the
+    libraries, which sum in another order.
+
+    Args:
+        spec: The name is a checkpoint's folder or a repository; the options are those of LoadSettings.
+
+    Raises:
+        UserError: An option, the device or the checkpoint does not fit.
+        MissingExtra: A package is not installed.
     """
 
     label: str
     repository: ClassVar[str]
-    """Where the weights are taken from unless a folder or another repository is given."""
+    """The default repository of the weights."""
     kinds: ClassVar[tuple[str, ...]]
-    """The pipeline classes whose checkpoints it paints with."""
+    """The pipeline classes whose checkpoints it can use."""
     text_parts: ClassVar[tuple[str, ...]]
-    """The components that are there for prompts alone."""
+    """The components that only encode prompts."""
     steps: ClassVar[int]
     costs: ClassVar[Costs]
     waits = 256
@@ -254,14 +263,19 @@ class Diffusion(ABC):
         )
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
-        """A prompt's name and a 63-bit seed."""
+        """Draw a prompt's name and a 63-bit seed."""
         return {"prompt": styles()[stream.integers(len(styles()))], "seed": int(stream.integers(1 << 63))}
 
     def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
-        """The picture in RGB and its own size, an array or a tensor as it came; waits for its batch.
+        """Paint a picture; waits for its batch.
 
-        Raises ValueError for a prompt that there is not, a picture that does not fit into memory, and one that comes
-        out as no picture; UserError where the weights cannot be loaded, and where the styler was closed.
+        Returns:
+            RGB of the same size, an array or a tensor as `pixels`.
+
+        Raises:
+            ValueError: There is no such prompt, the picture does not fit into memory, or the model's values overflowed.
+            UserError: The weights cannot be loaded.
+            ModelError: The styler is closed.
         """
         prompt, seed = cast("str", params["prompt"]), cast("int", params["seed"])
         if prompt not in self._texts:
@@ -271,14 +285,14 @@ class Diffusion(ABC):
         return cast("Pixels", self._batches.ask(call, PaintJob(pixels, plan, prompt, keys(seed, number)[0])))
 
     def close(self) -> None:
-        """Finish the batch that is running, and let go of the model's memory; who waits gets an error."""
+        """Finish the running batch and free the model's memory; pictures that still wait fail."""
         self._batches.close()
         if self.__dict__.pop("painter", None):
             give_memory_back()
 
     @cached_property
     def painter(self) -> Painter:
-        """The model on its device. Raises UserError: broken weights, or too large ones."""
+        """The model on its device. Raises UserError for weights that are damaged or do not fit."""
         try:
             if not (lacks := (painter := self._opened()).lacks):
                 return painter
@@ -308,17 +322,19 @@ class Diffusion(ABC):
     @property
     @abstractmethod
     def pipeline_class(self) -> Any:
-        """The class of diffusers, or one made of it. Raises UserError where the installed version has none."""
+        """The pipeline's class. Raises UserError where the installed diffusers has none."""
 
     @staticmethod
     @abstractmethod
     def encode(pipeline: Any, texts: list[str]) -> dict[str, Any]:
-        """Prompts as the arguments that stand for them; the pipeline has nothing but text encoders and tokenizers."""
+        """Encode prompts; returns the pipeline's arguments by name. The pipeline has only text encoders and
+        tokenizers."""
 
     @staticmethod
     @abstractmethod
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
-        """Pictures, float (n, 3, height, width) from 0 to 1, painted; `arguments` are steps, generators and prompts."""
+        """Paint pictures, float (n, 3, height, width) from 0 to 1; `arguments` are steps, generators and encoded
+        prompts."""
 
     def _paint(self, call: Call, jobs: Sequence[PaintJob]) -> Sequence[Any | ValueError]:
         return self.painter.paint(call, jobs)

@@ -1,4 +1,4 @@
-"""A loaded diffusion pipeline at work on batches of pictures of one size, with its constant prompts kept on disk."""
+"""Paints batches of pictures of one size with a loaded diffusion pipeline; its encoded prompts are cached on disk."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mmdyn.models import USED, cache_folder, free_memory
 from perturb.device_pixels import to_host
 
 TOKENS = 128
-"""What prompts are padded to. They are shorter; the models' usual 512 would make each step at 1024x1024 a tenth
-longer."""
+"""The tokens that prompts are padded to. They are shorter; the models' usual 512 would make each step at 1024x1024 a
+tenth longer."""
 
 _FORMAT = 1
 
@@ -33,7 +33,7 @@ def styles() -> tuple[str, ...]:
 
 @cache
 def prompts(backend: str) -> dict[str, str]:
-    """A backend's prompts, by the style's name; where they hang on the severity, by name@severity too."""
+    """A backend's prompts by style; by STYLE@SEVERITY, too, where they depend on the severity."""
     return {
         f"{name}@{severity}" if severity else name: text.format(style=look)
         for severity, text in _file()[backend].items()
@@ -42,10 +42,18 @@ def prompts(backend: str) -> dict[str, str]:
 
 
 def encoded(texts: dict[str, str], what: Json, encode: Callable[[list[str]], dict[str, Any]]) -> dict[str, Any]:
-    """Tensors whose first axis goes through `texts`, out of the cache or, the first time, by `encode`.
+    """Encode texts, or read them from the cache. Of several processes one encodes while the others wait.
 
-    `what` (checkpoint and dtype) tells encoders apart. Of several processes one encodes while the others wait for it.
-    Raises UserError where the cache cannot be written or read.
+    Args:
+        texts: Prompts by name.
+        what: The checkpoint and dtype, which decide the result.
+        encode: Encodes a list of texts.
+
+    Returns:
+        Tensors by argument of the pipeline; the first axis follows `texts`.
+
+    Raises:
+        UserError: The cache cannot be written or read.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file, save_file
@@ -76,41 +84,40 @@ def _file() -> dict[str, dict[str, str]]:
 
 
 SIDES = (*range(64, 512, 64), *range(512, 1024, 128), *range(1024, 2049, 256))
-"""Of buckets, in pixels: coarse, so that pictures of many sizes share a batch (models need multiples of 16), and no
-longer than what models were trained on."""
+"""Sides of buckets in pixels: coarse steps, so that pictures of many sizes share a batch (models need multiples of 16),
+up to the largest side that the models were trained on."""
 
 LARGEST, SMALLEST = 1024 * 1024, 256 * 256
 """The most and the least pixels of a bucket."""
 
 BUCKETS = tuple((height, width) for height in SIDES for width in SIDES if SMALLEST <= height * width <= LARGEST)
-"""All sizes, (height, width), at which pictures are painted."""
+"""All sizes (height, width) in which pictures are painted."""
 
 _STRIP = 256
-"""So many columns or rows of a picture are scaled at a time: in floats a large one would take gigabytes."""
+"""Pictures are scaled in strips of so many columns or rows: a large picture would take gigabytes in floats."""
 
 _LOBES = 3
 
 MOST_PIXELS = 8 * LARGEST
-"""Of a batch: some 30 thousand tokens, far beyond where a GPU is busy with one layer."""
+"""The most pixels of a batch: some 30 thousand tokens, far more than keep a GPU busy."""
 
 NO_PICTURE = "the model painted no picture (its values overflowed): use dtype=bf16"
 
 
 class Call(Struct, frozen=True):
-    """What all pictures of a batch have in common: the bucket as (height, width), and how far image to image goes
-    back."""
+    """What the pictures of a batch share: the bucket as (height, width), and the strength of image to image."""
 
     bucket: tuple[int, int]
     strength: float = 1.0
 
     @property
     def pixels(self) -> int:
-        """Of the bucket."""
+        """The pixels of the bucket."""
         return self.bucket[0] * self.bucket[1]
 
 
 class PaintJob(Struct, frozen=True, eq=False):
-    """A picture to be painted, array or tensor, with its prompt's name and the seed of its own generator."""
+    """A picture to paint, array or tensor, with its prompt's name and the seed of its generator."""
 
     pixels: Any
     fit: Fit
@@ -119,19 +126,20 @@ class PaintJob(Struct, frozen=True, eq=False):
 
 
 class Costs(Struct, frozen=True):
-    """Bytes that a pixel of a bucket takes: the transformer's for each picture of a batch, and the VAE's for one
-    picture."""
+    """Bytes for each pixel of a bucket: the transformer's for each picture of a batch, the VAE's for one picture."""
 
     transformer: int
     vae: int = 4096
 
 
 class Painter(Struct, frozen=True, eq=False):
-    """`prompts` are the tensors that stand for prompts, on the device: by the name of the pipeline's argument, first
-    axis as in `names`. `repaint` is a backend's own way to call its pipeline (see `Diffusion.repaint`).
+    """A pipeline that paints batches.
 
-    `batch` is the most pictures at a time; None leaves it to the memory that is free, less the bytes of weights that
-    are `lent` to the device while it paints.
+    Args:
+        prompts: The encoded prompts on the device, by argument of the pipeline; the first axis follows `names`.
+        repaint: The backend's call of its pipeline (`Diffusion.repaint`).
+        batch: The most pictures in a batch; None chooses it from the free memory.
+        lent: Bytes of offloaded weights that are on the device while it paints.
     """
 
     pipeline: Any
@@ -145,7 +153,7 @@ class Painter(Struct, frozen=True, eq=False):
     lent: int = 0
 
     def batch_size(self, call: Call) -> int:
-        """How many pictures at a time: what was asked for, on a GPU otherwise what fits, elsewhere one."""
+        """The pictures in a batch: `batch` if given; else as many as fit on a GPU, and 1 on another device."""
         if self.batch or self.device.type != "cuda":
             return self.batch or 1
         fits = int((USED * self._free - self.costs.vae * call.pixels) / (self.costs.transformer * call.pixels))
@@ -153,7 +161,7 @@ class Painter(Struct, frozen=True, eq=False):
 
     @property
     def lacks(self) -> float:
-        """Bytes that the device would have to have free besides, to paint one picture of a megapixel; 0 for none."""
+        """The bytes of free memory that a picture of a megapixel lacks; 0 where it fits."""
         needed = (self.costs.vae + self.costs.transformer) * LARGEST / USED
         return max(0.0, needed - self._free) if self.device.type == "cuda" else 0.0
 
@@ -162,9 +170,11 @@ class Painter(Struct, frozen=True, eq=False):
         return free_memory(self.device) - self.lent
 
     def paint(self, call: Call, jobs: Sequence[PaintJob]) -> list[Any | ValueError]:
-        """Each picture in RGB and its own size, array or tensor as it came; a ValueError for one that is no picture.
+        """Paint pictures; each in RGB and its own size, an array or a tensor as it came, or a ValueError where values
+        overflowed.
 
-        Random numbers are drawn on the CPU, by a generator a picture: the same ones on every device, in every batch.
+        Each picture has its own generator on the CPU, so its random numbers depend neither on the device nor on the
+        batch.
         """
         import torch
 
@@ -189,9 +199,8 @@ class Painter(Struct, frozen=True, eq=False):
 
 
 class Fit(Struct, frozen=True):
-    """How a picture goes into a bucket: scaled to `inner` (its aspect kept, to a pixel) at the top left; the rest of
-    the bucket repeats its last row and column. All are (height, width) in pixels.
-    """
+    """How a picture fits into a bucket: scaled to `inner` at the top left, with its aspect ratio kept to a pixel; the
+    rest of the bucket repeats its last row and column. All are (height, width) in pixels."""
 
     size: tuple[int, int]
     inner: tuple[int, int]
@@ -199,9 +208,12 @@ class Fit(Struct, frozen=True):
 
 
 def fit(height: int, width: int) -> Fit:
-    """The bucket in which a picture is scaled down least, the smallest of these; a small picture is scaled up before.
+    """Choose the bucket that shrinks a picture least, and of these the smallest; a small picture is enlarged first.
 
-    So a picture that a bucket holds, and that is not small, is not scaled at all.
+    A picture that fits into a bucket, and is not small, is not scaled.
+
+    >>> fit(300, 400)
+    Fit(size=(300, 400), inner=(300, 400), bucket=(320, 448))
     """
     larger = max(1.0, sqrt(SMALLEST / (height * width)))
     wanted = max(1, round(height * larger)), max(1, round(width * larger))
@@ -215,7 +227,8 @@ def fit(height: int, width: int) -> Fit:
 
 
 def put_in(pixels: Any, fit: Fit) -> Any:
-    """A tensor of uint8 pixels, (height, width) or (height, width, 3), as float32 (3, *bucket) from 0 to 1."""
+    """Scale a uint8 tensor, (height, width) or (height, width, 3), into its bucket: float32 (3, *bucket) from
+    0 to 1."""
     import torch
     from torch.nn.functional import pad
 
@@ -229,7 +242,7 @@ def put_in(pixels: Any, fit: Fit) -> Any:
 
 
 def take_out(painted: Any, fit: Fit) -> Any:
-    """The picture in a painted bucket, float (3, *bucket), as uint8 (height, width, 3) of its own size."""
+    """Cut a picture out of a painted bucket, float (3, *bucket): uint8 (height, width, 3) of its own size."""
     import torch
 
     inner = painted[:, : fit.inner[0], : fit.inner[1]].float()

@@ -20,25 +20,24 @@ VERSION = 1
 """Goes up whenever equal parameters paint other pixels."""
 
 STRENGTHS = {"mild": 50, "": 80, "strong": 100}
-"""Percent of the way from black on white to the palette's ink on its paper, and of the paper's texture."""
+"""By severity, the percentage of the palette's colours and of the paper's texture."""
 
 CLOUD = 24
-"""Pixels from one cloud of the paper's mottling to the next."""
+"""The distance in pixels between two clouds of the paper's mottling."""
 
 _MOTTLE, _GRAIN, _SHADE = 10, 5, 36
 """At full strength: how far clouds, grain and the shade in the corners change the light, in levels of 255."""
 
 _EDGE = 16
-"""Neighbours that differ by this much belong to a drawing rather than to paper: no grain is laid there."""
+"""Neighbours that differ by at least this much belong to a drawing, where no grain is added."""
 
 
 class EmbeddedStyler:
-    """White becomes a paper's colour, black an ink's, and what lies between them is moved in proportion.
+    """Maps white to a paper's colour and black to an ink's, and the values between them in proportion.
 
-    Every channel of a pixel goes through one rising line, so strokes stay as sharp and as dark against their ground as
-    they were, colours keep their names, and it holds for white on black as well. The paper has clouds and grain, hashed
-    from the seed, the picture's number and the pixel's place, and gets darker towards the corners. All is done in whole
-    numbers: the same bits on every machine.
+    Every channel goes through one rising line, so strokes keep their sharpness and contrast, colours keep their names,
+    and white on black works, too. The paper has clouds and grain, hashed from the seed, the picture's number and the
+    pixel's position, and is darker towards the corners. Integer arithmetic gives the same bits on every machine.
     """
 
     label = "embedded"
@@ -49,13 +48,20 @@ class EmbeddedStyler:
         self.identity: Json = {"styler": self.label, "version": VERSION, "palettes": digest(palettes())}
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
-        """A palette, the strength in percent, and a 63-bit seed for the texture."""
+        """Draw a palette, the strength in percent, and a 63-bit seed for the texture."""
         palette = list(palettes())[stream.integers(len(palettes()))]
         return {"palette": palette, "percent": STRENGTHS[severity], "seed": int(stream.integers(1 << 63))}
 
     def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
-        """An RGB picture of the same size; a grey one gets colours too. Raises ValueError for a palette that there is
-        not."""
+        """Paint an RGB picture of the same size; a grey one gets colours, too.
+
+        Raises:
+            ValueError: There is no such palette.
+
+        >>> styler, white = EmbeddedStyler(), np.full((2, 3), 255, np.uint8)
+        >>> styler.paint(white, {"palette": list(palettes())[0], "percent": 80, "seed": 1}, 0).shape
+        (2, 3, 3)
+        """
         percent = cast("int", params["percent"])
         table = _tones(cast("str", params["palette"]), percent)
         light = _light(pixels, percent, keys(cast("int", params["seed"]), number))
@@ -67,12 +73,12 @@ class EmbeddedStyler:
         return painted
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 @cache
 def palettes() -> dict[str, dict[str, list[int]]]:
-    """Each palette's `paper` and `ink` as RGB, by name."""
+    """The RGB colours `paper` and `ink` of each palette, by name."""
     text = files("perturb.style").joinpath("palettes.yaml").read_text(encoding="utf-8")
     return cast("dict[str, dict[str, list[int]]]", yaml.safe_load(text))
 

@@ -12,16 +12,16 @@ from perturb.style._painter import TOKENS, Call, Costs
 
 GUIDANCE = 3.5
 STRENGTHS = {"mild": 0.1, "": 0.2, "strong": 0.3}
-"""Which share of the 50 steps is painted anew, by severity."""
+"""By severity, the share of the 50 steps that are painted anew."""
 
 
 class Flux(Diffusion):
-    """Noise is added to the picture as of the last tenths of the way, and taken away under a prompt: 10 of 50 steps.
+    """Adds noise to the picture, and removes it under a prompt, in the last fifth of the steps: 10 of 50.
 
-    FLUX.1-dev is free for non-commercial use and gated; `klein` is the freely licensed option.
+    FLUX.1-dev is free for non-commercial use and gated; `klein` has a free licence.
 
-    Source: MDK12-Bench, "Evaluation Methods", Style (Flux-Dev); the paper's release has the strength (0.2 of 50 steps)
-        and the guidance (3.5), which the paper does not name. `mild` and `strong` are our own.
+    Source: MDK12-Bench, "Evaluation Methods", Style (Flux-Dev). The strength (0.2 of 50 steps) and the guidance (3.5),
+        which the paper does not name, are those of its release; `mild` and `strong` are our own.
     """
 
     label = "flux"
@@ -32,7 +32,7 @@ class Flux(Diffusion):
     costs = Costs(transformer=800)
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
-        """A prompt's name, a 63-bit seed, and the strength."""
+        """Draw a prompt's name and a 63-bit seed; add the strength."""
         return {**super().params(stream, severity), "strength": STRENGTHS[severity]}
 
     @property
@@ -44,7 +44,7 @@ class Flux(Diffusion):
 
     @staticmethod
     def encode(pipeline: Any, texts: list[str]) -> dict[str, Any]:
-        """T5's tokens and CLIP's summary."""
+        """Encode prompts to T5's tokens and CLIP's pooled vector."""
         import torch
 
         with torch.no_grad():
@@ -53,7 +53,7 @@ class Flux(Diffusion):
 
     @staticmethod
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
-        """Image to image at the bucket's size, which the pipeline would otherwise make 1024x1024."""
+        """Run image to image in the bucket's size; the pipeline's default is 1024x1024."""
         height, width = call.bucket
         arguments |= {"height": height, "width": width, "strength": call.strength, "guidance_scale": GUIDANCE}
         return pipeline(image=pictures, output_type="pt", **arguments).images

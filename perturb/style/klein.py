@@ -1,4 +1,4 @@
-"""The freely licensed styler: FLUX.2-klein (Apache-2.0), an editing model that needs four steps."""
+"""The styler with a free licence: FLUX.2-klein (Apache-2.0), an editing model that needs four steps."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from perturb.style._painter import TOKENS, Call, Costs
 
 
 class Klein(Diffusion):
-    """The picture is a reference, and the prompt says what to make of it; how far it goes is said in words.
+    """Edits the picture by a prompt, with the picture as the reference; the prompt's words set the severity.
 
-    It stands in for the Flux-Dev of MDK12-Bench ("Evaluation Methods", Style), with a model that is free for all uses.
+    It replaces the Flux-Dev of MDK12-Bench ("Evaluation Methods", Style) by a model that is free for all uses.
     """
 
     label = "klein"
@@ -26,13 +26,13 @@ class Klein(Diffusion):
     costs = Costs(transformer=1600)  # the reference is as long again as what is painted
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
-        """A prompt's name, which holds the severity, and a 63-bit seed."""
+        """Draw a prompt's name, which includes the severity, and a 63-bit seed."""
         drawn = super().params(stream, severity)
         return {**drawn, "prompt": f"{drawn['prompt']}@{severity}"} if severity else drawn
 
     @property
     def pipeline_class(self) -> Any:
-        """Flux2KleinPipeline with a reference a picture."""
+        """Flux2KleinPipeline with one reference for each picture."""
         try:
             from perturb.style._klein_pipeline import OneReferenceEach
         except ImportError as error:
@@ -41,7 +41,7 @@ class Klein(Diffusion):
 
     @staticmethod
     def encode(pipeline: Any, texts: list[str]) -> dict[str, Any]:
-        """The language model's inner states."""
+        """Encode prompts to the language model's hidden states."""
         import torch
 
         with torch.no_grad():
@@ -50,7 +50,7 @@ class Klein(Diffusion):
 
     @staticmethod
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
-        """Each picture painted after itself; distilled models take no guidance."""
+        """Paint each picture after itself; distilled models take no guidance."""
         from perturb.style._klein_pipeline import Reference
 
         height, width = call.bucket
