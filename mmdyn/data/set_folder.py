@@ -79,7 +79,7 @@ SHOWN = 5
 
 SCHEMA = 1
 WORK = ".work"
-"""Where results are kept until the set is written, under its folder; the lock of the store in it says who is at it."""
+"""The subfolder of results until the set is written; the lock of its store says which process writes."""
 SAMPLES_FILE, DROPPED_FILE = "samples.jsonl", "dropped.jsonl"
 KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE = "knowledge.jsonl", "rejected.jsonl", "set.json"
 REPLIES_FILE = "replies.jsonl"
@@ -346,7 +346,7 @@ class LocatedSet(SampleSet):
 
     def __init__(self, opened: SampleSet) -> None:
         super().__init__(opened.folder)
-        self._manifest = opened.manifest  # of a set that was written by hand it is counted, once is enough
+        self._manifest = opened.manifest  # for a set written by hand it is counted, once
         self.at = 0
 
     def __iter__(self) -> Iterator[Sample]:
@@ -410,7 +410,7 @@ def _count(folder: Path) -> SetManifest:
 
 
 class SetWriter:
-    """Write a set folder: samples one by one, the manifest last, so that a folder without one is unfinished.
+    """Write a set folder: samples one by one, then the manifest; a folder without it is unfinished.
 
     A context manager: leaving it without an error finishes the set (`manifest` is then set); after an error there is no
     set.
@@ -484,7 +484,7 @@ class SetWriter:
         self._write(KNOWLEDGE_FILE, canonical(point))
 
     def reject(self, row: Row) -> None:
-        """Add a row of the source that is no sample, with its problem."""
+        """Add a bad row of the source, with its problem."""
         self.count("rejected")
         self._write(REJECTED_FILE, canonical(Rejected(row.file, row.line, row.problem)))
 
@@ -546,7 +546,7 @@ class SetWriter:
 
 
 def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
-    """What stands for a picture of a free name, so that the digest notices when it changes."""
+    """The digest's line for a picture that is not named by its bytes, so that a change is noticed."""
     try:
         return canonical([ref, sha256(images.read(ref))])
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Sets, models and conditions in; a run folder out."""
+"""Evaluates models on sets under conditions, into a run folder."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ from mmdyn.work import (
 
 
 def read_served(models: Iterable[Model], judges: Iterable[Model]) -> Served:
-    """What servers list of these now, by the model's label, of a judge by `judge LABEL`; nothing of those that tell
-    nothing."""
+    """Each model's entry in its server's list, by label (`judge LABEL` for a judge), if the server lists any."""
     named = {model.label: model for model in models} | {f"judge {judge.label}": judge for judge in judges}
     run_to_the_end(read_listings(named.values()))
     listings = {name: getattr(model, "listing", None) for name, model in named.items()}
@@ -63,16 +62,16 @@ def read_served(models: Iterable[Model], judges: Iterable[Model]) -> Served:
 
 
 def still_served(folder: Path, before: Served, now: Served, *, changed_model: bool) -> Served:
-    """What is known of a run's servers, with what they list now.
+    """The server entries of a run, with the current ones added.
 
     Args:
         folder: The run's.
         before: What its run.json says.
         now: What `read_served` found.
-        changed_model: Another entry may follow the one of before.
+        changed_model: Whether an entry may have changed.
 
     Raises:
-        UserError: a server lists another model under the name than before.
+        UserError: a server lists a different model under the same name.
     """
     known = dict(before)
     for name, (entry,) in now.items():
@@ -103,7 +102,7 @@ FREE = (
     "served",
     "merged_from",
 )
-"""What of run.json may differ when a run goes on; `limit` may grow, and shrink while nothing was answered."""
+"""The fields of run.json that may differ when a run resumes; `limit` may grow, or shrink if nothing was answered."""
 
 
 def evaluate(
@@ -117,13 +116,12 @@ def evaluate(
     limits: Limits = Limits(),
     execution: Execution = Execution(),
 ) -> RunFolder:
-    """Ask every model every sample under every condition, score the replies and record them in `out`.
+    """Ask every model every sample under every condition, score the replies, and record them in `out`.
 
-    A set is an opened one, a set folder, a file of any format, or a list of samples; a SetRequest says that one of them
-    is asked or scored in a way of its own. A model is a MODEL, an object with
-    `ask`, or a function (docs/programs.md). Variants that are made on the way are kept under out/sets. Called again
-    with the same arguments it goes on where it stopped. Judges' scores come into force when no verdict is missing. The
-    groups are the sections of a YAML config and of `mmdyn eval --help`.
+    A set is an opened one, a set folder, a file of any format, or a list of samples; a SetRequest gives one of them
+    settings of its own. A model is a MODEL, an object with `ask`, or a function (docs/programs.md). Variants that `ops`
+    makes are kept under out/sets. The same call resumes where it stopped. Judges' scores count once every verdict is
+    there. The groups are the sections of a YAML config and of `mmdyn eval --help`.
 
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
@@ -146,7 +144,7 @@ def run_request(request: RunRequest) -> RunFolder:
 def _carry_out(
     job: Job, jobs: Sequence[Job | None], sets: Sequence[Given], executor: Executor, budget: Budget
 ) -> RunFolder:
-    """Bring the sets together, write run.json and ask. jobs: those that sets have of their own."""
+    """Open the sets, write run.json and ask. jobs: each set's own job, or None."""
     models, is_first = _open_models(job.models), not executor.ranks.number
     every = [one or job for one in jobs]
     for one in every:
@@ -204,7 +202,7 @@ def _carry_out(
 
 
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
-    """The variants of a set that a job makes on the way, kept under `out`."""
+    """Make the variants of a set for a job, kept under `out`."""
     spec, execution, concurrency = job.spec, job.execution, job.limits.concurrency
     return perturb.perturb(
         source,
@@ -216,7 +214,7 @@ def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
         style_backend=spec.style_backend,
         judge=spec.variant_judge,
         workers=execution.workers,
-        # A styler's own number is higher than that of requests.
+        # A styler's default is higher than that of requests.
         concurrency=None if concurrency == Limits().concurrency else concurrency,
         cache=execution.cache,
         take=spec.take,
@@ -232,13 +230,13 @@ def _open_models(given: Sequence[GivenModel]) -> list[Model]:
 
 
 def check_weighing(models: Sequence[Model], styles: Sequence[str]) -> None:
-    """Raise UserError where options are to be weighed and a model cannot."""
+    """Raise UserError if a model cannot weigh options and a style needs it."""
     if LIKELIHOOD in styles and (unable := [model.label for model in models if not model.weighs]):
         raise UserError(f"{unable[0]} {NO_WEIGHING}")
 
 
 def check_labels(labels: Sequence[str]) -> None:
-    """Raise UserError where there is no model, or where reports could not tell two of them apart."""
+    """Raise UserError for no model, or for two with one label."""
     if not labels:
         raise UserError("no model is named: give one, such as baseline:lexical")
     if twice := [label for label, count in Counter(labels).items() if count > 1]:
@@ -246,8 +244,8 @@ def check_labels(labels: Sequence[str]) -> None:
 
 
 def with_conditions(job: Job, sets: Sequence[SampleSet]) -> Job:
-    """The job, and those that sets have of their own, with their conditions: in the modes that ask what the sets hold
-    where it names none. Raises UserError where the sets do not have what they ask."""
+    """The job and the sets' own jobs, with their conditions; the modes follow from the sets if the job names none.
+    Raises UserError if the sets lack what the conditions ask."""
     made = {opened.manifest.parent is not None for opened in sets}
     usual = [mode for mode, is_made in (("standard", False), ("dynamic", True)) if is_made in made]
     own = {root: replace(one, conditions=one.spec.conditions(usual)) for root, one in job.own.items()}
@@ -279,21 +277,21 @@ def _config(
 
 
 def _asking(job: Job) -> dict[str, Any]:
-    """What of a job is an evaluator's, but for the scores."""
+    """The fields of an Evaluator that come from a job: all but the scores."""
     prompts = templates_digest(Template(job.prompt) if job.prompt else None)
     return {"conditions": job.conditions, "limit": job.limits.n, "prompts": prompts, "prompt": job.prompt}
 
 
 def _versions(models: Sequence[Model]) -> dict[str, str]:
-    """Of what a run was made with, and of what computes for models on this machine."""
+    """Versions of mmdyn and Python, and of the libraries that local models need."""
     local = any(model.identity.get("backend") in ("hf", "vllm") for model in models)
     libraries = installed("torch", "transformers", "tokenizers", "vllm") if local else {}
     return {"mmdyn": version("mmdyn"), "python": platform.python_version(), **libraries}
 
 
 def _check_limit(job: Job, sets: Sequence[SampleSet]) -> None:
-    """Raise UserError where the variants of a set were made for another limit; for a smaller one they are made
-    anew while nothing was answered."""
+    """Raise UserError if the variants of a set were made for another limit; if the new one is smaller and nothing was
+    answered, they are removed and made anew."""
     if not (job.out / RUN).is_file():
         return
     run = RunFolder(job.out)
@@ -312,14 +310,13 @@ def _check_limit(job: Job, sets: Sequence[SampleSet]) -> None:
 
 
 def _check_knowledge(out: Path, settings: dict[str, Json]) -> None:
-    """Raise UserError where a run is there that lays other knowledge beside its questions, before any is looked up."""
+    """Raise UserError if the run in the folder has other knowledge, before any is looked up."""
     if (out / RUN).is_file() and RunFolder(out).config.knowledge != settings:
         raise UserError(f"{out} holds a run with other knowledge: choose another -o, or ask the same as before")
 
 
 def _begin(job: Job, config: RunConfig, cascade: Callable[[str], Cascade], *, write: bool) -> None:
-    """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run,
-    and where there is nothing to ask."""
+    """Write run.json if `write`. Raises UserError if the folder holds another run, or if there is nothing to ask."""
     if not config.planned:
         raise UserError(
             "there is nothing to ask: a set needs samples, kprag samples with knowledge points, retrieved ones a --base"
@@ -372,6 +369,6 @@ def _is_answered(run: RunFolder) -> bool:
 
 
 def _unordered(config: RunConfig, name: str) -> object:
-    """What run.json says, whatever the order of its sets, models and conditions (a merged run has its own)."""
+    """The values of run.json with sets, models and conditions sorted (a merged run has its own order)."""
     value = getattr(config, name)
     return sorted(map(canonical, value)) if isinstance(value, tuple) else value

@@ -60,7 +60,7 @@ def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, l
     share = np.bincount(both, parts)
     apart = parts * (y - means[groups])
     robust = float((np.bincount(places, apart / np.sqrt(1 - share[both])) ** 2).sum())
-    # As for a slope, the variance is at least what it were if all spread alike.
+    # As for a slope, the variance is at least its value under equal spread.
     variance = max(robust, float((apart * (y - means[groups])).sum() / k * (parts**2).sum())) / k**2
     first = np.unique(both, return_index=True)[1]
     clusters, own = 1 / np.bincount(groups[first], share**2), np.bincount(groups, parts**2)
@@ -116,7 +116,7 @@ def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: b
     mean = float(np.average(x, weights=weights))
     spread = float(np.average((x - mean) ** 2, weights=weights)) ** 0.5
     unseen = [(mean + side * spread, float(weights.sum()) / n) for side in (-1, 1)] if shares else []
-    # What tells of a slope are those that lie off the mean of x.
+    # Only values off the mean of x inform a slope.
     telling = _kish((weights * (x - mean)) ** 2, labels)
     return _regress(values, x, weights, labels, unseen, TOO_FEW if telling >= FEW_OFF else 0.0)
 
@@ -124,7 +124,7 @@ def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: b
 def _regress(
     values: Floats, x: Floats, weights: Floats, labels: Ints, unseen: list[tuple[float, float]], clusters: float
 ) -> Difference:
-    """The slope; `unseen` are the levels at which a right and a wrong observation are added, with their weights."""
+    """The slope; `unseen`: pairs (level, weight) at which one right and one wrong observation are added."""
     design = np.stack((np.ones(len(x)), x), 1)
     plain = _last_coefficient(values, design, weights, labels, clusters)
     if plain.ci95 is None or not unseen:
@@ -161,11 +161,11 @@ def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: I
     squares = (basis[:, :, None] * basis[:, None, :]).reshape(len(values), -1)
     leverage, weighted = (_sums(each, places).reshape(-1, k, k) for each in (squares, weights[:, None] * squares))
     roots, vectors = np.linalg.eigh(leverage)
-    # A cluster that alone tells of a coefficient has a leverage of 1 and tells nothing of its variance.
+    # A cluster that alone determines a coefficient has a leverage of 1, and no information on its variance.
     adjust = np.where(roots < 1 - 1e-9, 1 / np.sqrt(np.maximum(1 - roots, 1e-9)), 0.0)
     last = np.einsum("gij,gj,gj->gi", vectors, adjust, vectors[:, -1, :])
-    # A few that are far off and alike show no variance: it is at least what it were if all spread alike, and clusters
-    # answered as one or not at all alike, whichever gives less.
+    # A few similar outliers show no variance: it is at least its value under equal spread, with the answers of
+    # a cluster fully dependent or independent, whichever gives less.
     pulls = _sums(np.stack((root * basis[:, -1], weights * basis[:, -1] ** 2), 1), places)
     alike = float(np.minimum(pulls[:, 0] ** 2, pulls[:, 1]).sum() * (residuals**2).sum() / weights.sum())
     variance = max(float((np.einsum("gi,gi->g", last, sums) ** 2).sum()), alike) / scale[-1, -1] ** 2
@@ -229,12 +229,12 @@ def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> flo
     np.add.at(ones, (places, groups), parts)
     form = (np.eye(k) - own).T @ np.diag(own) @ (np.eye(k) - own)
     robust = form @ pulls.T @ pulls
-    # As for a slope, the variance is at least what it were if all spread alike.
+    # As for a slope, the variance is at least its value under equal spread.
     spread = float(np.average((values - mean) ** 2, weights=weights))
     independent = spread * form @ np.diag(np.bincount(groups, parts**2))
     each = np.bincount(places, parts**2 * np.diag(form)[groups])
     least = spread * float(np.minimum(each, (ones @ form * ones).sum(1)).sum())
-    # Where both are equal, as for independent shares, rounding must not decide between them.
+    # If both are equal, as for independent shares, rounding must not decide between them.
     covariance = robust if np.trace(robust) > least * (1 + 1e-9) else independent
     between = float(own @ (means - mean) ** 2)
     if between <= 1e-18 * float((values**2).max()):
