@@ -1,5 +1,4 @@
-"""The words that may stand for each other in the language of exams, read from two tables a language: `words.tsv`, and
-`general_words.tsv`."""
+"""The words that may stand for each other in the language of exams, read from a table a language: `words.tsv`."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ from mmdyn.sample import Language, Sample
 from mmdyn.text import protected_spans
 from perturb.rewrite._frames import lines_of
 
-TABLES = ("words.tsv", "general_words.tsv")
-"""Of a language's folder; of a word that both have the first one's entries are tried first."""
+TABLE = "words.tsv"
+"""Of a language's folder; of several entries of a word the first that applies counts."""
 
 _REACH = 40
 """How many characters before a word its guard sees."""
@@ -65,7 +64,7 @@ class Lexicon:
 
     def __init__(self, language: Language) -> None:
         self._entries: dict[str, list[Entry]] = {}
-        for word, entry in _read([line for table in TABLES for line in lines_of(language, table)]):
+        for word, entry in _read(lines_of(language, TABLE)):
             self._entries.setdefault(word, []).append(entry)
         self._pattern = _alternation(self._entries, language)
 

@@ -171,7 +171,8 @@ class Questions:
         for size in range(2, min(len(rest), _LONGEST_SUBJECT)):
             if rest[size] in self._words["breaks"] or rest[size - 1][-1] == ",":
                 return 0
-            if self._goes_on(auxiliary, rest, size) and rest[size - 1] not in self._words["prepositions"]:
+            unfinished = rest[size - 1] in self._words["prepositions"] | self._words["determiners"]
+            if not unfinished and self._goes_on(auxiliary, rest, size):
                 return 0 if self._may_be_noun(auxiliary, rest, size) else size
         return 0
 

@@ -14,8 +14,8 @@ from perturb.rewrite._frames import BLANK, FORMULA, Choice, Frames, Pick, mask, 
 from perturb.rewrite._questions_en import Questions, word_classes
 
 _WORTH_A_LOOK = re.compile(
-    rf"[{BLANK}求则哪谁几]|那么|多少|什么|是否|下列|以下|下面|如图|据此|阅读|读图|证明|计算|分析|说明|概括|指出|简述|简析|归纳|阐述|由于|因此"
-    r"|所以|结合|关于|[是为元岁天页棵株米克升时钟]$|等于$|星期$|共有|写出"
+    rf"[{BLANK}求则哪谁几]|那么|多少|下列|以下|下面|如图|据此|阅读|读图|证明|计算|分析|说明|概括|指出|简述|简析|归纳|阐述"
+    r"|结合|关于|[是为元岁天页棵株米克升时钟]$|等于$|星期$|共有|写出"
 )
 _LEAD = re.compile(
     rf".*[，,﹐：:；;]\s?(?<!(?:计算|算式)[：:])(?<!(?:计算|算式)[：:] )|.*[{FORMULA}] ?(?=则|那么)", re.DOTALL
@@ -29,18 +29,12 @@ _THEN_AND_COMMA = re.compile(r"(?:^|(?<=[，,﹐：:；;\s]))(?:则|那么请问
 _HANGING = re.compile(
     r"(?:则|那么)[^，,]*[，,﹐：:] ?$|(?:使得?|问|得出|推出|可知|认为|知道|说)[^，,]{0,3}[，,﹐：:] ?$"
 )
-_LISTED = re.compile(
-    r"(?:^|[，,﹐：:；;、"
-    r"])(?!如图|现在|其中|因此|所以|然后|最后|结果|当时|这时|此时|今年|那时|至此)[\u4e00-\u9fff]{1,3}[，,﹐] ?$"
-)
 _LISTED_FORMULA = re.compile(rf"[{FORMULA}][，,﹐、] ?\Z")
 """What comes before the last of things that commas join, as in "$a$，$b$，$c$的大小关系"."""
 
 _FORMULA = re.compile(f"[{FORMULA}]")
 _BLANK = re.compile(f"[{BLANK}]")
 _JOINTS = "，,﹐：:；;)）.．、"
-_CONDITIONS = ("若", "如果", "假如", "假设")
-_CONDITION = re.compile("若|如果|假如|假设|当")
 _ASKS = re.compile(r"(?:哪|多少)[^，,。：:]*$")
 
 
@@ -98,15 +92,15 @@ class Chinese:
             if at < 0:
                 continue
             lead = text[:at]
-            if lead and (lead.rstrip()[-1:] not in _JOINTS or (word in _CONDITIONS and _CONDITION.search(lead))):
+            if lead and lead.rstrip()[-1:] not in _JOINTS:
                 continue
             for to, pieces in frames.fitting(word, text[at:], closing):
                 yield to, {**pieces, "lead": lead}
 
 
 def _is_listed(lead: str, clause: str) -> bool:
-    """Whether a clause is the last of things that commas join."""
-    return bool(_LISTED.search(lead) or (_FORMULA.match(clause) and _LISTED_FORMULA.search(lead)))
+    """Whether a clause is the last of formulas that commas join."""
+    return bool(_FORMULA.match(clause) and _LISTED_FORMULA.search(lead))
 
 
 def _ending(clause: str) -> str:

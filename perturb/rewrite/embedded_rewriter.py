@@ -17,7 +17,7 @@ from perturb.rewrite._rewriter import Rewriter
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
-VERSION = 4
+VERSION = 5
 """Goes up when equal draws give other texts."""
 
 LANGUAGE_EXAMS = ("english", "chinese")

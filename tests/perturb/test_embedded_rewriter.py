@@ -14,7 +14,7 @@ from mmdyn.sample import Language, Sample
 from mmdyn.text import protected_spans
 from perturb import NotApplicable
 from perturb.rewrite._frames import lines_of
-from perturb.rewrite._lexicon import TABLES, _read
+from perturb.rewrite._lexicon import TABLE, _read
 from perturb.rewrite.embedded_rewriter import ABOUT_WORDS, FOREIGN, LONG, LONGEST, NO_WORD, EmbeddedRewriter
 
 REWRITER = EmbeddedRewriter()
@@ -40,10 +40,9 @@ REPLACED_EN = {
     "Which of the following is true?": {"Which of these is true?", "Which of the following is correct?", "Which of these is correct?"},
     "So her mom writes down 3.": {"So her mother writes down 3.", "So her mom writes 3.", "So her mother writes 3."},
     "The various numbers, and the claims that it is.": {NO_WORD},
-    "It was an enormous tree.": {NO_WORD},
-    "It was the enormous tree.": {"It was the huge tree."},
+    "She ate a whole cake.": {NO_WORD},
     "The whole cake, the whole number.": {"The entire cake, the whole number."},
-    "Ann tosses a coin and throws a die.": {"Ann flips a coin and throws a die.", "Ann tosses a coin and rolls a die.", "Ann flips a coin and rolls a die."},
+    "Ann tosses a coin and throws a die.": {"Ann tosses a coin and rolls a die."},
     "If $a=3$, what is $a+1$?": {"Given that $a=3$, what is $a+1$?"},
     "What type of triangle is it?": {"What kind of triangle is it?"},
     "How many candies are there in total?": {"How many sweets are there in total?", "How many candies are there altogether?", "How many sweets are there altogether?"},
@@ -63,7 +62,6 @@ REPLACED_ZH = {
         "以下表述准确的是（ ）", "下面叙述准确的是（ ）", "下面表述准确的是（ ）",
     },
     "一班有男生，且$a>0$．": {"一班有男同学，且$a>0$．", "一班有男生，并且$a>0$．", "一班有男同学，并且$a>0$．"},
-    "长江始终不断流，获得感很强": {"长江一直不断流，获得感很强"},
     "还剩下多少，首都是哪里，平均为3": {"还余下多少，首都是哪里，平均为3"},
 }  # fmt: skip
 
@@ -170,13 +168,11 @@ def test_the_identity_names_the_rules() -> None:
     assert EmbeddedRewriter().identity == REWRITER.identity
 
 
-@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_table_is_sound(language: Language, table: str) -> None:
+def test_the_table_is_sound(language: Language) -> None:
     """Every word has as many forms as its replacements, and none is replaced by itself."""
-    entries = list(_read(lines_of(language, table)))
-    assert len(entries) > 100
-    assert table == "words.tsv" or sum(len(entry.instead) for _, entry in entries) <= 600
+    entries = list(_read(lines_of(language, TABLE)))
+    assert len(entries) > 200
     for word, entry in entries:
         assert word == word.strip() and word not in entry.instead and all(entry.instead), word
         assert len(set(entry.instead)) == len(entry.instead), word

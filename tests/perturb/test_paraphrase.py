@@ -101,7 +101,6 @@ WHOLE = [
     ("如果以下哪项陈述为真，最能削弱上述论证？", {"以下哪项陈述如果为真，最能削弱上述论证？", "以下选项中，哪项陈述如果为真，最能削弱上述论证？"}),
     ("以下各项都能支持上述观点，除了", {"除哪项外，以下各项都能支持上述观点？"}),
     ("那么，这堆桃子有（ ）个。", {"这堆桃子有多少个？（ ）。", "由此可知，这堆桃子有（ ）个。", "照此推断，这堆桃子有（ ）个。"}),
-    ("小球从斜面上由静止滑下，如图所示。", {"如图所示，小球从斜面上由静止滑下。"}),
     ("根据材料并结合所学知识，说明改革的目标。", {"说明改革的目标（要求根据材料并结合所学知识作答）。", "请以材料为依据，联系所学知识，说明改革的目标。"}),
     ("这表明（ ）", {"由此可见（ ）", "由此可知（ ）"}),
     ("据此完成1～3题。", {"请根据上述信息完成1～3题。", "请以上述信息为依据，完成1～3题。"}),
@@ -124,9 +123,8 @@ MADE = [
     ("Let $n$ be a positive integer.", "Suppose that $n$ is a positive integer."),
     ("It is known that the box is full.", "We know that the box is full."),
     ("如果他买了3本书，他一共花了多少元？", "假设他买了3本书。他一共花了多少元？"),
-    ("下列各分数中，分数值最小的是( )。", "分数值最小的是下列各分数中的( )。"),
     ("已知$a$是正数，则$b=$（ ）", "由$a$是正数，可知$b=$（ ）"),
-    ("贝加尔湖湖水更新缓慢的主要原因是（ ）", "贝加尔湖湖水更新缓慢，其主要原因是（ ）"),
+    ("贝加尔湖湖水更新缓慢的主要原因是（ ）", "（ ）是贝加尔湖湖水更新缓慢的主要原因"),
     ("甲地到乙地共有（ ）种走法，从中选出一种。甲完成任务需要 ____ 天。", "甲地到乙地共有（ ）种走法，从中选出一种。甲完成任务需要多少天？____。"),
 ]  # fmt: skip
 
@@ -209,6 +207,7 @@ def test_more_atoms_than_stand_ins_are_refused() -> None:
     ("what colour is the ball", "what colour the ball is"),
     ("how many cubes have been taken", "how many cubes have been taken"),
     ("who is the tallest", "who is the tallest"),
+    ("who was the patron of the building", None),
     ("what do plants need", "what plants need"),
     ("why might a person have a limb amputated", "why a person might have a limb amputated"),
     ("how many apples did he try to carry", "how many apples he tried to carry"),
