@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -58,17 +58,15 @@ def route(text: str) -> tuple[str, ...]:
 class Taxonomy:
     """A checked tree of at most six levels.
 
-    `levels` names them from the widest down: a node without children gets the last name, any other that of its depth.
-    Without names, nodes that name no level of their own are at `level 1`, `level 2`, … and at the bottom a `point`:
-    which of LEVELS a tree leaves out is nothing that its shape tells.
+    Nodes that name no level of their own are at `level 1`, `level 2`, … and at the bottom a `point`: which of LEVELS a
+    tree leaves out is nothing that its shape tells.
 
     Raises InputError, with file and line, for an id that is given twice, a parent that is not there, a cycle, more than
-    six levels, or two nodes of one name or alias under one parent; UserError where there is no node at all or `levels`
-    do not fit. A name may recur under other parents.
+    six levels, or two nodes of one name or alias under one parent; UserError where there is no node at all. A name may
+    recur under other parents.
     """
 
-    def __init__(self, placed: Iterable[Placed], levels: Sequence[str] = ()) -> None:
-        _check_levels(levels)
+    def __init__(self, placed: Iterable[Placed]) -> None:
         self._nodes: dict[str, Node] = {}
         places: list[tuple[str, int | None]] = []
         for node, file, line in placed:
@@ -86,7 +84,7 @@ class Taxonomy:
             self._children.setdefault(node.parent, []).append(node.id)
         depths = _depths(self._nodes, places)
         self._named = _names(self._nodes, places)
-        self.levels = self._name_levels(levels, depths)
+        self.levels = self._name_levels(depths)
         """The levels that occur, from the widest down."""
 
     def __iter__(self) -> Iterator[Node]:
@@ -170,24 +168,15 @@ class Taxonomy:
             wanted in map(key, (one.text, *one.aliases)) for wanted, one in zip(keys, above, strict=False)
         )
 
-    def _name_levels(self, levels: Sequence[str], depths: dict[str, int]) -> tuple[str, ...]:
+    def _name_levels(self, depths: dict[str, int]) -> tuple[str, ...]:
         """Fill in the levels that nodes do not name; all levels, the widest first."""
-        names = levels or [*(f"level {number}" for number in range(1, len(LEVELS))), LEVELS[-1]]
         deepest: dict[str, int] = {}
         for id, node in self._nodes.items():
-            inner = id in self._children
             if not node.level:
-                if depths[id] + inner >= len(names):
-                    needed = max(depths.values()) + 1
-                    raise UserError(f"the taxonomy has {needed} levels and {len(names)} names for them: name {needed}")
-                node = self._nodes[id] = replace(node, level=names[depths[id]] if inner else names[-1])
+                level = f"level {depths[id] + 1}" if id in self._children else LEVELS[-1]
+                node = self._nodes[id] = replace(node, level=level)
             deepest[node.level] = max(depths[id], deepest.get(node.level, 0))
         return tuple(sorted(deepest, key=lambda level: (deepest[level], level)))
-
-
-def _check_levels(levels: Sequence[str]) -> None:
-    if len(levels) > len(LEVELS) or len(set(levels)) < len(levels) or not all(level.strip() for level in levels):
-        raise UserError(f"the levels {', '.join(levels)} are not one to six different names: correct them")
 
 
 def _check_node(node: Node, file: str, line: int | None) -> None:

@@ -58,12 +58,12 @@ SHAPES = (
 )
 
 
-def from_routes(routes: Sequence[str], levels: Sequence[str] = (), *, join: bool = False) -> Taxonomy:
+def from_routes(routes: Sequence[str], *, join: bool = False) -> Taxonomy:
     """The taxonomy of a file of routes."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "routes.txt"
         file.write_text("\n".join(routes), encoding="utf-8")
-        return read_taxonomy(file, levels, join=join)
+        return read_taxonomy(file, join=join)
 
 
 def exam(count: int = 250) -> list[Sample]:

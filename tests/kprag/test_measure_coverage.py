@@ -12,8 +12,7 @@ TREE = from_routes(
     [
         "physics->motion->Force", "physics->motion->Speed", "physics->heat->Energy", "biology->cells->Energy",
         "art->Colour",
-    ],
-    ("discipline", "topic", "point"),
+    ]
 )  # fmt: skip
 
 
@@ -27,8 +26,8 @@ def test_counts_by_level_and_what_is_missing() -> None:
     found = measure_coverage(iter(samples), TREE)
     assert (found.samples, found.with_points) == (4, 3)
     assert [(level.level, level.nodes, level.touched) for level in found.levels] == [
-        ("discipline", 3, 1),
-        ("topic", 3, 1),
+        ("level 1", 3, 1),
+        ("level 2", 3, 1),
         ("point", 5, 2),
     ]
     assert found.levels[0].counts == {"physics": 3}

@@ -89,14 +89,10 @@ def test_a_set_without_points_is_refused(tmp_path: Path) -> None:
         from_set(made(tmp_path / "set", [choice("a")], []))
 
 
-def test_lines_of_nodes_and_lines_of_a_set(tmp_path: Path) -> None:
+def test_lines_of_nodes(tmp_path: Path) -> None:
     nodes = tmp_path / "nodes.jsonl"
     nodes.write_text('{"id": "a", "text": "A"}\n\n{"id": "b", "text": "B", "parent": "a", "aliases": ["Bee"]}\n')
-    assert routes(read_taxonomy(nodes, ("topic", "point"))) == ["A", "A->B"]
-    points = tmp_path / "knowledge.jsonl"
-    points.write_text('{"point": "B", "text": "Of B.", "route": ["A"]}\n{"point": "C"}\n')
-    tree = read_taxonomy(points)
-    assert routes(tree) == ["A", "A->B", "C"] and tree["A->B"].description == "Of B."
+    assert routes(read_taxonomy(nodes)) == ["A", "A->B"]
 
 
 TREE = {"Geometry": {"Area": ["Circles", "Squares"], "Angles": "Between lines.", "Empty": None}, "Logic": []}
@@ -113,22 +109,12 @@ def test_a_nested_tree_as_json(tmp_path: Path, indent: int | None) -> None:
     assert tree["Geometry->Angles"].description == "Between lines."
 
 
-def test_a_tree_of_records_as_yaml(tmp_path: Path) -> None:
+def test_a_nested_tree_as_yaml(tmp_path: Path) -> None:
     (tmp_path / "tree.yaml").write_text(
-        "- text: 几何\n"
-        "  level: subfield\n"
-        "  language: zh\n"
-        "  children:\n"
-        "    - {text: 圆, aliases: [Circle, 圓], description: 到定点等距。, level: point}\n"
-        "    - 角\n"
-        "    - 面积: {圆的面积: S = πr²}\n"
-        "- 代数\n",
-        encoding="utf-8",
+        "- 几何:\n    - 圆\n    - 面积: {圆的面积: S = πr²}\n- 代数\n", encoding="utf-8"
     )
     tree = read_taxonomy(tmp_path / "tree.yaml")
-    assert routes(tree) == ["几何", "几何->圆", "几何->角", "几何->面积", "几何->面积->圆的面积", "代数"]
-    assert (tree["几何"].level, tree["几何"].language) == ("subfield", "zh")
-    assert tree["几何->圆"].aliases == ("Circle", "圓") and tree["几何->圆"].description == "到定点等距。"
+    assert routes(tree) == ["几何", "几何->圆", "几何->面积", "几何->面积->圆的面积", "代数"]
     assert tree["几何->面积->圆的面积"].description == "S = πr²"
 
 
@@ -143,43 +129,32 @@ def test_rows_of_routes(tmp_path: Path) -> None:
     assert routes(read_taxonomy(tmp_path / "rows.json")) == [
         "Geometry", "Geometry->Area", "Geometry->Area->Circles", "Geometry->Angles",
     ]  # fmt: skip
-    (tmp_path / "named.json").write_text(json.dumps([{"point": "Circles", "discipline": "maths", "topic": "Area"}]))
-    named = read_taxonomy(tmp_path / "named.json")
-    assert [(node.text, node.level) for node in named] == [
-        ("maths", "discipline"),
-        ("Area", "topic"),
-        ("Circles", "point"),
-    ]
 
 
 BAD = [
     ("a.jsonl", '{"id": "a", "text": "A"}\n{"id": "b"}\n', "a.jsonl:2: the key 'text' is missing: add it"),
     ("a.jsonl", '{"id": "a", "text": "A", "parents": "b"}\n', "unknown key 'parents' (did you mean 'parent'?)"),
-    ("a.jsonl", '{"point": "a"}\n{"id": "b", "text": "A"}\n', "a.jsonl:2: "),
     ("a.txt", "a->b\na->->b\n", "a.txt:2: the route 'a->->b' has an empty level"),
     ("a.txt", "1->2->3->4->5->6->7\n", "a.txt:1: '1->2->3->4->5->6->7' lies on level 7"),
     ("a.csv", "a,b\n", "a.csv: is no taxonomy: give a set's folder, or a .jsonl, .txt, .json or .yaml file"),
-    ("a.json", '{"a": {\n"b": 1}}', "a.json: holds 1, which is no name: write names in quotation marks"),
+    ("a.json", '{"a": {\n"b": 1}}', "a.json: a->b holds '1' in place of a mapping or a list: write names and what is below"),
+    ("a.json", '{"a": [1]}', "a.json: holds 1, which is no name: write names in quotation marks"),
     ("a.json", '{"a": {\n"b": ]}', "a.json:2: is no JSON (Expecting value): correct it"),
-    ("a.json", '{"a": ["b",\n"\\u0042", "b"]}', "a.json:2: 'a->b' is there twice: drop one"),
-    ("a.json", '{"a": {\n"b": null,\n"b": {}}}', "a.json:3: 'a->b' is there twice: drop one"),
-    ("a.json", '{"1": {"2": {"3": {"4": {"5": {"6":\n["7"]}}}}}}', "a.json:2: '1->2->3->4->5->6->7' lies on level 7"),
-    ("a.json", '"a"', "a.json: the file holds something that is no name"),
-    ("a.json", '{"a": [["b"]]}', "a.json: a holds something that is no name"),
-    ("a.json", '[{"text": "a",\n"child": []}]', "a.json:1: unknown key 'child' of a node (did you mean 'children'?): drop it"),
-    ("a.json", '[{"text": ["a"]}]', "a.json:1: a node is {text: a text"),
-    ("a.json", '[{"text": "a", "aliases": [["b"]]}]', "a.json:1: a node is {text: a text"),
-    ("a.json", '[{"text": "a", "aliases": "b"}]', "a.json:1: a node is {text: a text"),
-    ("a.yaml", "- text: a\n  aliases: {b: c}\n", "a.yaml:1: a node is {text: a text"),
-    ("a.json", '[{"l1": "a", "l2": "b"},\n{"l1": "", "l2": "b"}]', "a.json:2: the route has an empty level above its last"),
-    ("a.json", '[{"l1": "a", "l2": "b"},\n{"l1": "a", "l2": "b"}]', "a.json:2: 'a->b' is there twice: drop one"),
+    ("a.json", '{"a": ["bee", "Bee"]}', "a.json: 'a->Bee' is there twice: drop one"),
+    ("a.json", '{"a": {"b": null, "b": {}}}', "a.json: the key 'b' is given twice: keep one of them"),
+    ("a.json", '{"1": {"2": {"3": {"4": {"5": {"6": ["7"]}}}}}}', "a.json: '1->2->3->4->5->6->7' lies on level 7"),
+    ("a.json", '"a"', "a.json: the file holds 'a' in place of a mapping or a list"),
+    ("a.json", '{"a": [["b"]]}', "a.json: holds ['b'], which is no name"),
+    ("a.json", '[{"l1": "a", "l2": "b"}, {"l1": "", "l2": "b"}]', "a.json: route 2 has an empty level above its last"),
+    ("a.json", '[{"l1": "a", "l2": "b"}, {"l1": "a", "l2": "b"}]', "a.json: 'a->b' is there twice: drop one"),
     ("a.json", "[" * 100_000, "a.json: is nested too deeply"),
-    ("a.yaml", "a:\n  - b\n  - ' '\n", "a.yaml:3: a node has no name: give it one"),
-    ("a.yaml", "a:\n  - b\n  - b\n", "a.yaml:3: 'a->b' is there twice: drop one"),
-    ("a.yaml", "a: &x [b]\nc: *x\n", "a.yaml: uses anchors and aliases, which are not read: write the tree out"),
-    ("a.yaml", "a: [b\n", "a.yaml:2: is no YAML ("),
-    ("a.yaml", "? [a]\n: b\n", "a.yaml: line 1 begins a mapping whose keys are no names"),
-    ("a.yaml", "just words\n", "a.yaml: the file holds something that is no name"),
+    ("a.yaml", "a:\n  - b\n  - ' '\n", "a.yaml: a node under a has no name: give it one"),
+    ("a.yaml", "a:\n  - b\n  - b\n", "a.yaml: 'a->b' is there twice: drop one"),
+    ("a.yaml", "a: {b: c}\na: d\n", "a.yaml:2: the key 'a' is given twice"),
+    ("a.yaml", "a: [b\n", "a.yaml:2: is not YAML: mend the line"),
+    ("a.yaml", "a: [2]\n", "a.yaml: holds 2, which is no name: write names in quotation marks"),
+    ("a.yaml", "just words\n", "a.yaml: the file holds 'just words' in place of a mapping or a list"),
+    ("a.yaml", "[" * 100_000, "a.yaml: is nested too deeply"),
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kprag import Taxonomy, read_taxonomy
-from kprag.taxonomy import LEVELS, Node, Placed
+from kprag.taxonomy import Node, Placed
 from mmdyn.errors import InputError, UserError
 
 
@@ -58,17 +58,10 @@ def test_above_and_below() -> None:
         tree.children("c3")
 
 
-def test_levels_are_named_by_the_nodes_by_the_user_or_by_nobody() -> None:
+def test_levels_are_named_by_the_nodes_or_by_nobody() -> None:
     tree = Taxonomy(placed(*MATHS))
     assert [node.level for node in tree] == ["discipline", "level 2", "level 2", "point", "point", "point"]
     assert tree.levels == ("discipline", "level 2", "point")
-    short = Taxonomy(placed(Node("m", "Maths"), Node("g", "Geometry", "m"), Node("x", "Logic")), ("subject", "field"))
-    assert [node.level for node in short] == ["subject", "field", "field"] and short.levels == ("subject", "field")
-    with pytest.raises(UserError, match="the taxonomy has 3 levels and 2 names for them: name 3"):
-        Taxonomy(placed(*MATHS[1:2], *MATHS[:1], *MATHS[3:5]), ("a", "b"))
-    for levels in ((*LEVELS, "more"), ("a", "a"), ("a", " ")):
-        with pytest.raises(UserError, match="are not one to six different names"):
-            Taxonomy(placed(*MATHS), levels)
 
 
 @pytest.mark.parametrize(
