@@ -9,8 +9,6 @@ from .audit.judge_calibration import (
 from .audit.pairs import (
     ChainOutcomes as ChainOutcomes,
     VariantPair as VariantPair,
-    audit_variants as audit_variants,
-    find_parent as find_parent,
     pairs as pairs,
     replay as replay,
     scaffolding_share as scaffolding_share,

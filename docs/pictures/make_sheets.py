@@ -20,7 +20,7 @@ from mmdyn.demo import make_demo
 from mmdyn.plugins import load
 from mmdyn.sample import Sample
 from mmdyn.sheets import audit
-from perturb import audit_variants, perturb
+from perturb import perturb
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -47,7 +47,7 @@ def main() -> None:
 def make_sheets(demo: SampleSet) -> None:
     """A sheet each of variants, of translations and of what screening left."""
     variants = perturb(demo, "variants", ops="invert,paraphrase", seed=1, quiet=True)
-    audit_variants(variants, Path("audit.html"), demo.folder, 12)
+    audit(variants, Path("audit.html"), demo.folder, 12)
     english = [sample for sample in demo if sample.id in IN_CHINESE]
     replies = [
         {"match": sample.question, "reply": json.dumps({"texts": IN_CHINESE[sample.id]}, ensure_ascii=False)}

@@ -31,7 +31,8 @@ def show_variants(
     Without the parent set variants are printed alone, unless something was asked for that needs it.
     """
     from mmdyn.data import describe_sample
-    from perturb import find_parent, pairs, services_for
+    from mmdyn.sheets import find_parent
+    from perturb import pairs, services_for
 
     try:
         source = find_parent(dynamic, parent)
@@ -55,11 +56,10 @@ def show_variants(
 
 def replay_built(made: SampleSet, id: str | None, number: int, parent: str | None) -> None:
     """Print samples before and after a step of building, and make them again. Exit status 1 where one differs."""
-    from rich.console import Console
-
     from mmdyn.build import replay
     from mmdyn.errors import printable
-    from perturb import find_parent, print_beside
+    from mmdyn.sheets import find_parent
+    from perturb import print_beside
 
     command = str(made.manifest.made.get("command", ""))
     if command and not command.startswith("mmdyn build "):
@@ -73,7 +73,7 @@ def replay_built(made: SampleSet, id: str | None, number: int, parent: str | Non
     for again in shown:
         for after in again.after if again.before else ():
             assert again.before and not isinstance(source, Path)
-            print_beside(again.before, after, source.images, made.images, Console())
+            print_beside(again.before, after, source.images, made.images)
         name = (again.before or again.after[0]).id
         told = "; ".join(again.differing) or ("equal, byte for byte" if again.after else "it leaves as then")
         click.echo(printable(f"{name} replayed: {told}{' differ' * bool(again.differing)}"))
@@ -85,11 +85,9 @@ def _show(
     pair: VariantPair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, services: Services | None
 ) -> bool:
     """Print one pair; with services make it again: True where it differs."""
-    from rich.console import Console
-
     from perturb import folder_name, print_beside, replay, write_pictures
 
-    print_beside(pair.before, pair.after, source.images, dynamic.images, Console())
+    print_beside(pair.before, pair.after, source.images, dynamic.images)
     if pictures:
         folder = pictures / folder_name(pair.after)
         for before, after in write_pictures(pair.before, pair.after, source.images, dynamic.images, folder):

@@ -284,16 +284,12 @@ def audit_command(
     """
     from mmdyn.data import SampleSet
     from mmdyn.sheets import audit
-    from perturb import audit_variants
 
     check_overwrite(out, SHEET, force=force)
     made = SampleSet(path)
-    if made.manifest.parent:
-        if review or step:
-            raise click.UsageError(f"{path} is a set of variants: leave {'--review' if review else '--step'} out")
-        count = audit_variants(made, out, parent, limit, seed)
-    else:
-        count = audit(made, out, parent, limit, seed, review=review, step=step)
+    if made.manifest.parent and (review or step):
+        raise click.UsageError(f"{path} is a set of variants: leave {'--review' if review else '--step'} out")
+    count = audit(made, out, parent, limit, seed, review=review, step=step)
     click.echo(f"{out}: {count} samples; open it in a browser, mark them and save the labels")
 
 

@@ -1,4 +1,4 @@
-"""A sheet of a set that is not of variants: its samples, each beside the one that a step made it of."""
+"""A sheet of a set: its samples, each beside its parent or the one that a step made it of."""
 
 from __future__ import annotations
 
@@ -7,8 +7,31 @@ from pathlib import Path
 
 from mmdyn.data import Origin, SampleSet, is_set, read_set_manifest
 from mmdyn.errors import InputError, UserError
-from mmdyn.sheets.sheet import beside_sources, draw_cards, form_of, form_of_set, review_cards, sample_cards, write_sheet
+from mmdyn.sheets.sheet import (
+    beside_parent,
+    beside_sources,
+    draw_cards,
+    form_of,
+    form_of_set,
+    review_cards,
+    sample_cards,
+    variant_cards,
+    write_sheet,
+)
 from mmdyn.work import IMPORTED_SOURCE
+
+
+def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSet:
+    """The set that a dynamic set was made of: the `given` one, or one with a set.json that lies in it or beside it.
+
+    Raises UserError where there is none, or where the given one is another.
+    """
+    if (found := find_source(dynamic, given)) is not None:
+        return found
+    origin = origin_of(dynamic)
+    if origin is None:
+        raise UserError(f"{dynamic.folder} is no dynamic set: give one that `mmdyn perturb` made")
+    raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
 
 
 def find_source(made: SampleSet, given: str | Path | None = None) -> SampleSet | None:
@@ -72,19 +95,22 @@ def audit(
         made: The set.
         out: The HTML file.
         parent: The set that it was made of; without it one that lies beside it.
-        count: Drawn by `seed`, as many of each step and outcome as there are.
+        count: Drawn by `seed`, as many of each chain or step and outcome as there are.
         seed: Another seed draws others.
         review: Not drawn: the first, those before the others about which a model was unsure, and none that was refused.
         step: Whose question and criteria; without it those of the last step that made the set.
 
     Raises:
-        UserError: The parent is another set, the step asks people nothing, the file cannot be written, or a picture is
-            missing.
+        UserError: The parent is another set, or variants have none, the step asks people nothing, the file cannot be
+            written, or a picture is missing.
     """
-    sources = list(find_sources(made, parent))
+    variants = made.manifest.parent is not None
+    sources = [find_parent(made, parent)] if variants else list(find_sources(made, parent))
     form = form_of(step) if step else form_of_set(made)
     if form is None:
         raise UserError(f"the step {step} asks people nothing: leave --step out, or name another (`mmdyn list steps`)")
-    cards = review_cards(made, count) if review else draw_cards(sample_cards(made, sources), count, seed)
-    write_sheet(made, next(iter(sources), None), beside_sources(cards, sources), form, out)
+    drawn = variant_cards(made) if variants else sample_cards(made, sources)
+    cards = review_cards(made, count) if review else draw_cards(drawn, count, seed)
+    cards = beside_parent(cards, sources[0]) if variants else beside_sources(cards, sources)
+    write_sheet(made, next(iter(sources), None), cards, form, out)
     return len(cards)

@@ -12,6 +12,7 @@ from heapq import nsmallest
 from html import escape
 from importlib.resources import files
 from importlib.util import find_spec
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Literal
@@ -61,8 +62,14 @@ def form_of(step: str) -> Form | None:
         raise InputError(file, None, f"is no form of a sheet ({error})") from None
 
 
+VARIANTS = Form("Does each variant (right) still ask the same and have the same answer?")
+
+
 def form_of_set(made: SampleSet) -> Form:
-    """What the last step asks that asks people, of those that made a set; keep or reject alone where none does."""
+    """Of variants whether they ask the same; else what the last step asks that asks people, of those that made a set,
+    and keep or reject alone where none does."""
+    if made.manifest.parent:
+        return VARIANTS
     return next(filter(None, (form_of(stage.step) for stage in reversed(stages(made)))), Form())
 
 
@@ -246,6 +253,27 @@ def _picture(ref: ImageRef, images: ImageFolder, pictures: dict[str, str]) -> st
 
 
 _UNSURE = "unsure"
+
+
+def variant_cards(made: SampleSet) -> Iterator[Card]:
+    """A card for every variant of a set, and for every dropped one that can be shown."""
+    dropped = (item.sample for item in made.dropped() if item.sample is not None)
+    for sample in chain(made, dropped):
+        trail = sample.variant
+        if trail is None:
+            raise UserError(f"{sample.id} in {made.folder} is no variant: a set of variants holds nothing else")
+        attempt = f", attempt {trail.attempt}" if trail.attempt else ""
+        told = f"{trail.chain}, draw {trail.draw}{attempt}, seed {trail.seed}"
+        yield Card(Side(sample, made.images), stratum=(trail.chain, trail.verdict.status), told=told)
+
+
+def beside_parent(cards: Sequence[Card], parent: SampleSet) -> list[Card]:
+    """Cards of variants, each beside its parent. Raises UserError where that is not there."""
+    wanted = {card.marked.sample.parent for card in cards}
+    found = {sample.id: Side(sample, parent.images) for sample in parent if sample.id in wanted}
+    if missing := sorted(wanted - found.keys()):
+        raise UserError(f"{missing[0]}, the parent of a variant, is not in {parent.folder}")
+    return [replace(card, before=found[card.marked.sample.parent]) for card in cards]
 
 
 def sample_cards(made: SampleSet, sources: Sequence[SampleSet]) -> Iterator[Card]:

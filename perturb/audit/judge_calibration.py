@@ -17,11 +17,11 @@ from mmdyn.data import JsonRow, SampleSet, is_set, read_json_rows
 from mmdyn.errors import InputError, MmdynError, UserError, reason_of
 from mmdyn.keys import Json
 from mmdyn.sample import Sample, Verdict, from_dict
-from mmdyn.sheets import Seen, digest_shown, is_mark, label_of
+from mmdyn.sheets import Seen, digest_shown, find_parent, is_mark, label_of
 from mmdyn.stats import Share, kappa_interval, weighted_kappa
 from mmdyn.tables import Calibration
 from mmdyn.work import interrupts_deferred, wait_for
-from perturb.audit.pairs import find_parent, pairs, services_for, shown_to_judge
+from perturb.audit.pairs import pairs, services_for, shown_to_judge
 from perturb.codec import decode
 from perturb.judge._judge import UNKNOWN, Case, Look, VariantJudge, case_of
 

@@ -1,4 +1,4 @@
-"""Variants beside their parents: made again from their trails, put on sheets for people, counted by chain."""
+"""Variants beside their parents: made again from their trails, shown to judges, counted by chain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mmdyn.data import ImageFolder, SampleSet, replace_images
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef, Sample, Step, Variant
-from mmdyn.sheets import Card, Form, Side, draw_cards, find_source, origin_of, write_sheet
+from mmdyn.sheets import find_parent
 from perturb.codec import LazyPictures, decode, encode, pictures_in
 from perturb.item import EMBEDDED, Item, NotApplicable
 from perturb.judge._judge import Case, Look
@@ -144,19 +144,6 @@ class VariantPair(Struct, frozen=True):
         return trail_of(self.after)
 
 
-def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSet:
-    """The set that a dynamic set was made of: the `given` one, or one with a set.json that lies in it or beside it.
-
-    Raises UserError where there is none, or where the given one is another.
-    """
-    if (found := find_source(dynamic, given)) is not None:
-        return found
-    origin = origin_of(dynamic)
-    if origin is None:
-        raise UserError(f"{dynamic.folder} is no dynamic set: give one that `mmdyn perturb` made")
-    raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
-
-
 def pairs(dynamic: SampleSet, parent: SampleSet) -> Iterator[VariantPair]:
     """Every variant with its parent, parent by parent; whole dropped ones come after those in the set."""
     yield from _joined(dynamic, parent)
@@ -208,31 +195,6 @@ def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterat
             if before is None:
                 raise UserError(f"{after.parent}, the parent of {after.id}, is not in {parent.folder} in its place")
         yield VariantPair(before, after, trail_of(after).verdict.status)
-
-
-_FORM = Form("Does each variant (right) still ask the same and have the same answer?")
-
-
-def audit_variants(
-    dynamic: SampleSet, out: Path, parent: str | Path | None = None, count: int = 60, seed: int = 0
-) -> int:
-    """Write a sheet of at most `count` variants, as many of each chain and outcome as there are; how many it holds.
-
-    Raises UserError where the parent is not found, the file cannot be written or a picture is missing.
-    """
-    source = find_parent(dynamic, parent)
-    cards = draw_cards(_cards(dynamic, source), count, seed)
-    write_sheet(dynamic, source, cards, _FORM, out)
-    return len(cards)
-
-
-def _cards(dynamic: SampleSet, parent: SampleSet) -> Iterator[Card]:
-    for pair in pairs(dynamic, parent):
-        trail = pair.trail
-        attempt = f", attempt {trail.attempt}" if trail.attempt else ""
-        told = f"{trail.chain}, draw {trail.draw}{attempt}, seed {trail.seed}"
-        sides = Side(pair.after, dynamic.images), Side(pair.before, parent.images)
-        yield Card(*sides, (trail.chain, pair.outcome), told)
 
 
 MADE = ("kept", "unjudged")

@@ -6,20 +6,19 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mmdyn.data import ImageFolder, SampleSet, describe_answer, describe_sample, describe_trail, sample_html
 from mmdyn.errors import UserError, printable
 from mmdyn.html import html_table
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample
-from perturb.audit.pairs import find_parent
+from mmdyn.sheets import find_parent
+from mmdyn.tables import open_console, print_grid, say
 from perturb.codec import decode
 
 _AROUND = 6
@@ -91,17 +90,18 @@ _LONGEST = 60
 """Characters of an id in a folder's name: in Chinese that is three times as many bytes, and a name may have 255."""
 
 
-def print_beside(before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, console: Console) -> None:
+def print_beside(before: Sample, after: Sample, source: ImageFolder, images: ImageFolder) -> None:
     """Print a parent and its variant in two columns, and under them what differs, and the trail with the verdict."""
-    table = Table(expand=True, show_lines=False)
     attempt = after.variant.attempt if after.variant else 0
-    for title in ("before", f"after, attempt {attempt}" if attempt else "after"):
-        table.add_column(title, ratio=1, overflow="fold")
-    table.add_row(Text(describe_sample(before, source)), Text(describe_sample(replace(after, variant=None), images)))
-    console.print(table)
+    heads = "before", f"after, attempt {attempt}" if attempt else "after"
+    sides = describe_sample(before, source), describe_sample(replace(after, variant=None), images)
+    lines = zip_longest(*(side.split("\n") for side in sides), fillvalue="")
+    print_grid(after.id, [dict(zip(heads, line, strict=True)) for line in lines], labels=2)
+    console = open_console()
     for line in differences(before, after, source, images):
-        console.print(Text(f"  {line}"))
-    console.print(Text(describe_trail(after)))
+        say(console, f"  {line}")
+    for line in describe_trail(after).splitlines():
+        say(console, line)
 
 
 def folder_name(variant: Sample) -> str:

@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Step
-from perturb import Case, Picture, VariantPair, find_parent, pairs, perturb, replay, services_for
+from mmdyn.sheets import find_parent
+from perturb import Case, Picture, VariantPair, pairs, perturb, replay, services_for
 from perturb.audit.pairs import Replayed, levels_apart, redo, shown_to_judge
 from perturb.codec import decode, encode, pictures_in
 

@@ -11,8 +11,8 @@ from mmdyn import evaluate, load, perturb
 from mmdyn.errors import UserError
 from mmdyn.models import Message
 from mmdyn.run import ConditionSpec, Execution
+from mmdyn.sheets import find_parent
 from mmdyn.work import IMPORTED_SOURCE
-from perturb import find_parent
 
 QUIET = Execution(quiet=True)
 

@@ -10,7 +10,8 @@ from making_sets import make_set, marks_of_sheet
 from shell import mmdyn
 
 from mmdyn.data import SampleSet
-from perturb import audit_variants, perturb
+from mmdyn.sheets import audit
+from perturb import perturb
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def dynamic(tmp_path: Path) -> SampleSet:
 
 def labels(dynamic: SampleSet, file: Path, **said: str) -> Path:
     """The marks that a sheet of all variants saves, by the variants' place on it."""
-    audit_variants(dynamic, file.with_suffix(".html"), count=100)
+    audit(dynamic, file.with_suffix(".html"), count=100)
     lines = marks_of_sheet(file.with_suffix(".html").read_text("utf-8"))
     file.write_text(
         "".join(json.dumps({**lines[int(place[1:])], "label": label}) + "\n" for place, label in said.items())

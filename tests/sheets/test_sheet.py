@@ -20,7 +20,8 @@ from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from perturb import audit_variants, labelled_cases, perturb
+from mmdyn.sheets import audit
+from perturb import labelled_cases, perturb
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def dynamic(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
 
 
 def test_a_sheet_shows_variants_of_every_chain_with_their_pictures(dynamic: SampleSet, tmp_path: Path) -> None:
-    assert audit_variants(dynamic, tmp_path / "sheet.html", None, 9) == 9
+    assert audit(dynamic, tmp_path / "sheet.html", None, 9) == 9
     page = (tmp_path / "sheet.html").read_text("utf-8")
     lines = marks(page)
     chains = [line["id"].split("~")[1] for line in lines]
@@ -56,14 +57,14 @@ def cards(page: str) -> dict[str, Any]:
 def test_the_choice_depends_on_the_seed_alone(dynamic: SampleSet, tmp_path: Path) -> None:
     pages = []
     for seed in (0, 0, 1):
-        audit_variants(dynamic, tmp_path / "sheet.html", None, 12, seed)
+        audit(dynamic, tmp_path / "sheet.html", None, 12, seed)
         pages.append((tmp_path / "sheet.html").read_bytes())
     assert pages[0] == pages[1] != pages[2]
 
 
 def test_marks_are_kept_under_what_is_on_the_sheet_wherever_the_set_lies(dynamic: SampleSet, tmp_path: Path) -> None:
     def key(found: SampleSet, seed: int, count: int = 12) -> str:
-        audit_variants(found, tmp_path / "sheet.html", None, count, seed)
+        audit(found, tmp_path / "sheet.html", None, count, seed)
         keys = re.findall(r'data-key="([0-9a-f]{32})"', (tmp_path / "sheet.html").read_text("utf-8"))
         assert len(keys) == 1
         return str(keys[0])
@@ -74,7 +75,7 @@ def test_marks_are_kept_under_what_is_on_the_sheet_wherever_the_set_lies(dynamic
 
 
 def test_the_policy_lets_the_pages_own_script_run_and_nothing_else(dynamic: SampleSet, tmp_path: Path) -> None:
-    audit_variants(dynamic, tmp_path / "sheet.html", None, 4)
+    audit(dynamic, tmp_path / "sheet.html", None, 4)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -88,19 +89,19 @@ def test_the_policy_lets_the_pages_own_script_run_and_nothing_else(dynamic: Samp
 
 def test_every_attempt_at_a_draw_has_a_card_of_its_own(tmp_path: Path) -> None:
     dynamic = judged_set(tmp_path)
-    assert audit_variants(dynamic, tmp_path / "sheet.html", None, 50) == 6
+    assert audit(dynamic, tmp_path / "sheet.html", None, 50) == 6
     page = (tmp_path / "sheet.html").read_text("utf-8")
     lines = marks(page)
     assert sorted((line["id"], line["attempt"]) for line in lines) == [
         (f"q{n}~shuffle~0", attempt) for n in (1, 2) for attempt in range(3)
     ]
     assert len({line["digest"] for line in lines}) > 2 and page.count("draw 0, attempt 2, seed 1") == 2
-    assert audit_variants(dynamic, tmp_path / "sheet.html", None, 2) == 2, "more than twice as many as are wanted"
+    assert audit(dynamic, tmp_path / "sheet.html", None, 2) == 2, "more than twice as many as are wanted"
 
 
 def test_a_label_counts_for_the_attempt_that_was_marked(tmp_path: Path) -> None:
     dynamic = judged_set(tmp_path)
-    audit_variants(dynamic, tmp_path / "sheet.html", None, 50)
+    audit(dynamic, tmp_path / "sheet.html", None, 50)
     lines = marks((tmp_path / "sheet.html").read_text("utf-8"))
     rows = [{**line, "label": line["attempt"] == 1} for line in lines if line["id"] == "q1~shuffle~0"]
     found = list(labelled_cases([json.dumps(row).encode() for row in rows], "labels.jsonl"))
@@ -127,7 +128,7 @@ def test_what_a_picture_is_its_bytes_say(tmp_path: Path) -> None:
     (folder / "samples.jsonl").write_bytes(canonical(sample) + b"\n")
     source = SampleSet(folder)
     dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
-    audit_variants(dynamic, tmp_path / "sheet.html", source.folder, 5)
+    audit(dynamic, tmp_path / "sheet.html", source.folder, 5)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     assert page.count("data:image/jpeg;base64,") == page.count("data:image/png;base64,") == 1
     (line,) = marks(page)
@@ -136,7 +137,7 @@ def test_what_a_picture_is_its_bytes_say(tmp_path: Path) -> None:
     (shown,) = dynamic
     dynamic.images.path(shown.all_images[1]).write_text("no picture", "utf-8")
     with pytest.raises(UserError, match=r"\.png cannot be shown: not a picture that can be read"):
-        audit_variants(dynamic, tmp_path / "sheet.html", source.folder, 5)
+        audit(dynamic, tmp_path / "sheet.html", source.folder, 5)
 
 
 def test_nothing_in_a_sample_becomes_markup(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_nothing_in_a_sample_becomes_markup(tmp_path: Path) -> None:
     sample = choice("</script><b>", question=hostile, texts=("<i>", "b", "c", "d"))
     source = write_set(tmp_path / "source", [sample], "<b>{cards}")
     dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
-    audit_variants(dynamic, tmp_path / "sheet.html", None, 5)
+    audit(dynamic, tmp_path / "sheet.html", None, 5)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     assert "<script>alert" not in page and "<b>{cards}" not in page and "<i>" not in page
     assert page.count("{title}") == 2 and page.count("</script>") == 3
@@ -157,4 +158,4 @@ def test_the_command_writes_it_and_says_what_is_wrong(dynamic: SampleSet, tmp_pa
     )
     assert run.exit_code == 0 and "4 samples; open it in a browser" in run.output
     with pytest.raises(UserError, match=r"none/s\.html cannot be written \(No such file or directory\)"):
-        audit_variants(dynamic, tmp_path / "none" / "s.html", None, 4)
+        audit(dynamic, tmp_path / "none" / "s.html", None, 4)

@@ -17,7 +17,7 @@ from mmdyn.build import build
 from mmdyn.data import SampleSet
 from mmdyn.plugins import load
 from mmdyn.sheets import audit
-from perturb import audit_variants, perturb
+from perturb import perturb
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -137,7 +137,7 @@ def test_a_screened_set_shows_its_funnel_and_what_was_refused(page: Page, tmp_pa
 
 def test_a_dynamic_set_is_marked_by_keys(page: Page, tmp_path: Path) -> None:  # noqa: F811
     made = perturb(make_set(tmp_path / "source"), tmp_path / "out", ops="pad,shuffle", seed=1, quiet=True)
-    count = audit_variants(made, tmp_path / "sheet.html", count=6)
+    count = audit(made, tmp_path / "sheet.html", count=6)
     open_sheet(page, tmp_path / "sheet.html")
     assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
     assert page.locator("fieldset").first.is_hidden(), "keep or reject alone"
@@ -161,8 +161,7 @@ def test_a_hostile_set_runs_nothing(page: Page, tmp_path: Path) -> None:  # noqa
     source = write_set(tmp_path / "source", rows, HOSTILE)
     dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, name=HOSTILE, quiet=True)
     for made in (source, dynamic):
-        write = audit_variants if made is dynamic else audit
-        write(made, tmp_path / "sheet.html")
+        audit(made, tmp_path / "sheet.html")
         open_sheet(page, tmp_path / "sheet.html")
         assert page.evaluate("window.ran") is None and page.locator("main img, main script, a").count() == 0
         assert page.locator("h1").text_content() == f"Audit of {HOSTILE}"
