@@ -7,17 +7,7 @@ from pathlib import Path
 
 from mmdyn.data import Origin, SampleSet, is_set, read_set_manifest
 from mmdyn.errors import InputError, UserError
-from mmdyn.sheets.sheet import (
-    beside_parent,
-    beside_sources,
-    draw_cards,
-    form_of,
-    form_of_set,
-    review_cards,
-    sample_cards,
-    variant_cards,
-    write_sheet,
-)
+from mmdyn.sheets.sheet import beside_sources, draw_cards, form_of, form_of_set, review_cards, sample_cards, write_sheet
 from mmdyn.work import IMPORTED_SOURCE
 
 
@@ -104,13 +94,10 @@ def audit(
         UserError: The parent is another set, or variants have none, the step asks people nothing, the file cannot be
             written, or a picture is missing.
     """
-    variants = made.manifest.parent is not None
-    sources = [find_parent(made, parent)] if variants else list(find_sources(made, parent))
+    sources = [find_parent(made, parent)] if made.manifest.parent else list(find_sources(made, parent))
     form = form_of(step) if step else form_of_set(made)
     if form is None:
         raise UserError(f"the step {step} asks people nothing: leave --step out, or name another (`mmdyn list steps`)")
-    drawn = variant_cards(made) if variants else sample_cards(made, sources)
-    cards = review_cards(made, count) if review else draw_cards(drawn, count, seed)
-    cards = beside_parent(cards, sources[0]) if variants else beside_sources(cards, sources)
-    write_sheet(made, next(iter(sources), None), cards, form, out)
+    cards = review_cards(made, count) if review else draw_cards(sample_cards(made, sources), count, seed)
+    write_sheet(made, next(iter(sources), None), beside_sources(made, cards, sources), form, out)
     return len(cards)

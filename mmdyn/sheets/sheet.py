@@ -36,7 +36,7 @@ from mmdyn.data import (
 )
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, digest, sha256
-from mmdyn.sample import ImageRef, Sample, from_dict
+from mmdyn.sample import ImageRef, Sample, Variant, from_dict
 
 
 class Form(Struct, frozen=True, forbid_unknown_fields=True):
@@ -255,31 +255,14 @@ def _picture(ref: ImageRef, images: ImageFolder, pictures: dict[str, str]) -> st
 _UNSURE = "unsure"
 
 
-def variant_cards(made: SampleSet) -> Iterator[Card]:
-    """A card for every variant of a set, and for every dropped one that can be shown."""
-    dropped = (item.sample for item in made.dropped() if item.sample is not None)
-    for sample in chain(made, dropped):
-        trail = sample.variant
-        if trail is None:
-            raise UserError(f"{sample.id} in {made.folder} is no variant: a set of variants holds nothing else")
-        attempt = f", attempt {trail.attempt}" if trail.attempt else ""
-        told = f"{trail.chain}, draw {trail.draw}{attempt}, seed {trail.seed}"
-        yield Card(Side(sample, made.images), stratum=(trail.chain, trail.verdict.status), told=told)
-
-
-def beside_parent(cards: Sequence[Card], parent: SampleSet) -> list[Card]:
-    """Cards of variants, each beside its parent. Raises UserError where that is not there."""
-    wanted = {card.marked.sample.parent for card in cards}
-    found = {sample.id: Side(sample, parent.images) for sample in parent if sample.id in wanted}
-    if missing := sorted(wanted - found.keys()):
-        raise UserError(f"{missing[0]}, the parent of a variant, is not in {parent.folder}")
-    return [replace(card, before=found[card.marked.sample.parent]) for card in cards]
-
-
 def sample_cards(made: SampleSet, sources: Sequence[SampleSet]) -> Iterator[Card]:
-    """A card for every sample, and for what was refused by steps whose forms say so, where a source still holds it."""
-    for sample in made:
-        yield Card(Side(sample, made.images), stratum=(_UNSURE if _is_unsure(sample) else "kept",))
+    """A card for every sample, for every dropped variant that can be shown, and for what was refused by steps whose
+    forms say so, where a source still holds it."""
+    variants = made.manifest.parent is not None
+    for sample in chain(made, (item.sample for item in made.dropped() if item.sample and variants)):
+        trail = sample.variant if variants else None
+        drawn = (trail.chain, trail.verdict.status) if trail else (_UNSURE if _is_unsure(sample) else "kept",)
+        yield Card(Side(sample, made.images), stratum=drawn, told=_place_of(trail) if trail else "")
     steps = {item.chain for item in made.dropped()}
     shown = {step for step in steps if (form := form_of(step)) and form.refused}
     wanted = {item.parent: (item.chain, item.status) for item in made.dropped() if item.chain in shown}
@@ -289,6 +272,11 @@ def sample_cards(made: SampleSet, sources: Sequence[SampleSet]) -> Iterator[Card
                 yield Card(Side(sample, source.images), stratum=stratum)
 
 
+def _place_of(trail: Variant) -> str:
+    attempt = f", attempt {trail.attempt}" if trail.attempt else ""
+    return f"{trail.chain}, draw {trail.draw}{attempt}, seed {trail.seed}"
+
+
 def review_cards(made: SampleSet, count: int) -> list[Card]:
     """The first `count` samples of a set, those before the others about which a model was unsure (a field
     NAME_unsure)."""
@@ -296,14 +284,16 @@ def review_cards(made: SampleSet, count: int) -> list[Card]:
     return nsmallest(count, cards, key=lambda card: not _is_unsure(card.marked.sample))
 
 
-def beside_sources(cards: Sequence[Card], sources: Sequence[SampleSet]) -> list[Card]:
-    """The cards, each beside the sample that it was made of where a source holds that and it asks other words."""
-    made_of = {card.place: _made_of(card.marked.sample.meta.get("built")) for card in cards}
+def beside_sources(made: SampleSet, cards: Sequence[Card], sources: Sequence[SampleSet]) -> list[Card]:
+    """The cards of a set, each beside its parent, or beside the sample that a step made it of, where a source holds
+    that and it asks other words."""
+    variants = made.manifest.parent is not None
+    made_of = {card.place: card.marked.sample.parent if variants else _built_of(card.marked.sample) for card in cards}
     wanted, found = {*made_of.values()} - {""}, dict[str, Side]()
     for source in sources:
         for sample in source if wanted - found.keys() else ():
-            if (digest := sample.digest) in wanted:
-                found.setdefault(digest, Side(sample, source.images))
+            if (name := sample.id if variants else sample.digest) in wanted:
+                found.setdefault(name, Side(sample, source.images))
     return [_beside(card, found.get(made_of[card.place])) for card in cards]
 
 
@@ -314,8 +304,9 @@ def _beside(card: Card, before: Side | None) -> Card:
     return replace(card, before=before)
 
 
-def _made_of(trail: Json) -> str:
+def _built_of(sample: Sample) -> str:
     """The digest of the sample that the last step took."""
+    trail = sample.meta.get("built")
     last = trail[-1] if isinstance(trail, list) and trail else None
     return str(last.get("of", "")) if isinstance(last, dict) else ""
 
