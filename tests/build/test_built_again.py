@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import scripted
+from serving import script, scripted, serve
 from shell import mmdyn
 
 from making import choice, image_ref, open_ended, picture, write_set
@@ -155,3 +155,14 @@ def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
     assert mmdyn(*words, "-o", tmp_path / "out").returncode == 0
     dry = mmdyn(*words, "-o", tmp_path / "out", "--dry-run")
     assert dry.returncode == 0 and "0 requests to send" in dry.stdout, "all are in the set"
+
+
+def test_a_dry_run_knows_the_replies_in_the_cache(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=str(100 + k)) for k in range(4)])
+    with serve(reply=script(tmp_path, {"reply": json.dumps({"distractors": list("1234")})})) as server:
+        words = ["build", "options", source.folder, "-m", f"openai:m,base_url={server.url}", "--cache", "shared"]
+        assert mmdyn(*words, "-o", tmp_path / "first", "-n", 2).returncode == 0
+        asked = server.stats.total
+        dry = mmdyn(*words, "-o", tmp_path / "second", "--dry-run")
+        assert dry.returncode == 0 and "2 requests to send; cost of openai:m unknown" in dry.stdout, dry.stderr
+        assert server.stats.total == asked and not (tmp_path / "second").exists()
