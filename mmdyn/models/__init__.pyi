@@ -2,7 +2,7 @@ from .asker import DRAIN_SECONDS as DRAIN_SECONDS, Asker as Asker, open_asker as
 from .backends.baseline import Baseline as Baseline
 from .backends.scripted import Scripted as Scripted
 from .backends.vlmeval import VLMEVAL_FAILURES as VLMEVAL_FAILURES, vlmeval_models as vlmeval_models
-from .budget import Budget as Budget, Price as Price, open_budget as open_budget, say_cost as say_cost
+from .budget import Budget as Budget, Price as Price, Prices as Prices, open_budget as open_budget, say_cost as say_cost
 from .cache import (
     CACHED_REPLY as CACHED_REPLY,
     REPLIES as REPLIES,
@@ -11,6 +11,7 @@ from .cache import (
     cache_folder as cache_folder,
     cache_key as cache_key,
     read_listings as read_listings,
+    recall as recall,
 )
 from .checkpoint import (
     USED as USED,
@@ -39,6 +40,7 @@ from .model import (
     ImagePart as ImagePart,
     Message as Message,
     Model as Model,
+    ModelLimits as ModelLimits,
     Part as Part,
     RejectedError as RejectedError,
     Spec as Spec,

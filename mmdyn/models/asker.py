@@ -19,7 +19,7 @@ from mmdyn.models.model import ImagePart, Message, Model, RefusedError, Rejected
 from mmdyn.models.pace import Outages, Pace, Place, Retry, StallDetection, Turn
 from mmdyn.record import Reply, Usage
 from mmdyn.text import estimate_tokens
-from mmdyn.work import LOG, ReplyTally, Store
+from mmdyn.work import LOG, Reader, ReplyTally, Store
 
 DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
@@ -130,7 +130,7 @@ class Asker:
 
     async def _fetch(self, messages: tuple[Message, ...], key: str) -> tuple[Reply, bool]:
         if self._cache is None:
-            return await self._put(messages, key), False
+            return await self.put(messages, key), False
         if not self._listed:
             async with self._listing:
                 if (listing := getattr(self.model, "listing", None)) is not None:
@@ -142,27 +142,14 @@ class Asker:
                 self.answers = True
                 self.cached += 1
                 return self._unpaid(known), True
-            reply = await self._put(messages, key)
+            reply = await self.put(messages, key)
             if not reply.error:
                 keep(self._cache, kept_under, reply)
             return reply, False
 
-    async def close(self) -> None:
-        """Save what is in the caches and close the model."""
-        self._stalls.close()
-        try:
-            if self._caches:
-                self._caches.flush()
-        finally:
-            await self.model.close()
-
-    @cached_property
-    def _cache(self) -> Store | None:
-        """The model's cache, opened with the first request: what is wrong with a command is told before."""
-        return self._caches.of(self.model) if self._caches else None
-
-    async def _put(self, messages: tuple[Message, ...], key: str) -> Reply:
-        """Ask until there is an answer or no use in going on."""
+    async def put(self, messages: tuple[Message, ...], key: str) -> Reply:
+        """Ask the model, whatever is in the cache, until there is an answer or no use in going on. Raises as `fetch`
+        does."""
         self.asked += 1
         tried, uncounted, spent, unanswered, refused, turn = 0, 0, 0.0, False, False, Turn.FIRST
         while True:
@@ -199,6 +186,20 @@ class Asker:
             self.retried += 1
             LOG.info("%s: try %d failed (%s), again in %.1f s", self.model.label, tried, failure, pause)
             await self._pace.pause(pause)
+
+    async def close(self) -> None:
+        """Save what is in the caches and close the model."""
+        self._stalls.close()
+        try:
+            if self._caches:
+                self._caches.flush()
+        finally:
+            await self.model.close()
+
+    @cached_property
+    def _cache(self) -> Store | Reader | None:
+        """The model's cache, opened with the first request: what is wrong with a command is told before."""
+        return self._caches.of(self.model) if self._caches else None
 
     async def _try(self, messages: tuple[Message, ...], place: Place, tried: int) -> Reply:
         """Send a request; it is cut off where it seems to hang, or others find that the model cannot be asked."""

@@ -14,7 +14,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import canonical, digest
 from mmdyn.models.model import Model
 from mmdyn.record import Reply
-from mmdyn.work import Store, cache_to_write, user_cache
+from mmdyn.work import Reader, Store, cache_to_write, user_cache
 
 CACHED_REPLY = "reply:2"
 """The store's kind for replies."""
@@ -39,17 +39,18 @@ class Caches:
     Args:
         choice: `shared` (by all commands), `own` (in the output folder) or `none`, for all models; None: by the model.
         out: The output folder; without one, replies that belong there are not cached.
+        read_only: Whether nothing is kept and no folder is made.
 
     Raises:
         UserError: There is no such choice, or a folder cannot be written.
     """
 
-    def __init__(self, choice: str | None = None, out: Path | None = None) -> None:
+    def __init__(self, choice: str | None = None, out: Path | None = None, *, read_only: bool = False) -> None:
         known = get_args(CacheChoice)
         if choice is not None and choice not in known:
             raise UserError(f"there is no cache {choice!r}{did_you_mean(choice, known)}: use {', '.join(known)}")
-        self._choice, self._own = choice, out and out / REPLIES
-        self._opened = dict[Path, Store]()
+        self._choice, self._own, self._read_only = choice, out and out / REPLIES, read_only
+        self._opened = dict[Path, Store | Reader]()
 
     def folder(self, model: Model) -> Path | None:
         """The folder of a model's replies; None where they are not cached."""
@@ -58,10 +59,10 @@ class Caches:
         own = self._choice == "own" or (self._choice is None and getattr(model, "listing", None) is not None)
         return self._own if own else cache_folder()
 
-    def of(self, model: Model) -> Store | None:
+    def of(self, model: Model) -> Store | Reader | None:
         """The opened cache of a model; None where its replies are not cached."""
         if (folder := self.folder(model)) is not None and folder not in self._opened:
-            self._opened[folder] = Store(folder if folder == self._own else cache_to_write(REPLIES), shared=True)
+            self._opened[folder] = Reader(folder) if self._read_only else self._open(folder)
         return self._opened[folder] if folder else None
 
     def __enter__(self) -> Self:
@@ -77,12 +78,16 @@ class Caches:
             UserError: The disk is full or read-only.
         """
         for store in self._opened.values():
-            store.flush()
+            if isinstance(store, Store):
+                store.flush()
 
     def close(self) -> None:
         """Save and close the opened caches."""
         for store in self._opened.values():
             store.close()
+
+    def _open(self, folder: Path) -> Store:
+        return Store(folder if folder == self._own else cache_to_write(REPLIES), shared=True)
 
 
 async def read_listings(models: Iterable[Model]) -> None:
@@ -97,7 +102,7 @@ def cache_key(model: Model, request: str) -> str:
     return digest([request, listing.entry]) if listing is not None and listing.entry else request
 
 
-def recall(cache: Store, key: str) -> Reply | None:
+def recall(cache: Store | Reader, key: str) -> Reply | None:
     """The reply that was kept under such a key. Raises UserError where it cannot be read."""
     value = cache.get(CACHED_REPLY, key)
     try:
@@ -106,6 +111,7 @@ def recall(cache: Store, key: str) -> Reply | None:
         raise UserError(f"the cache {cache.folder} holds a damaged reply ({error}): move the folder away") from None
 
 
-def keep(cache: Store, key: str, reply: Reply) -> None:
-    """Keep a reply; the first one kept under a key stays."""
-    cache.put(CACHED_REPLY, key, canonical(reply))
+def keep(cache: Store | Reader, key: str, reply: Reply) -> None:
+    """Keep a reply, unless the cache is only read; the first one kept under a key stays."""
+    if isinstance(cache, Store):
+        cache.put(CACHED_REPLY, key, canonical(reply))

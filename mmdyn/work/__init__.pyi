@@ -56,6 +56,7 @@ from .set_step import (
 )
 from .store import (
     COMMIT_SECONDS as COMMIT_SECONDS,
+    Overlay as Overlay,
     Reader as Reader,
     Store as Store,
     is_held as is_held,

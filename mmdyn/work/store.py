@@ -322,6 +322,7 @@ class Reader:
 
     def __init__(self, folder: Path) -> None:
         check_plain(folder)
+        self.folder = folder
         self._unsaved = _left_unsaved(folder)
         self._dbs = [*_open_all(sorted(folder.glob("*.sqlite"))).values()]
 
@@ -364,14 +365,40 @@ class Reader:
 
         return value
 
+    def close(self) -> None:
+        """Let go of the files."""
+        for db in self._dbs:
+            db.close()
+
     def __enter__(self) -> Reader:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for db in self._dbs:
-            db.close()
+        self.close()
+
+
+class Overlay(Store):
+    """A store that lies over another folder's records: it finds those, too, and writes into its own folder alone."""
+
+    def __init__(self, folder: Path, beneath: Path) -> None:
+        super().__init__(folder)
+        self._beneath = Reader(beneath)
+
+    def find(self, kind: str, prefix: str) -> tuple[str, bytes] | None:
+        """A key that begins so, with its value, or None."""
+        return self._beneath.find(kind, prefix) or super().find(kind, prefix)
+
+    def close(self) -> None:
+        """Let go of both folders, with what was written saved."""
+        self._beneath.close()
+        super().close()
+
+    def _values(self, kind: str, keys: list[str]) -> dict[str, bytes]:
+        found = super()._values(kind, keys)
+        beneath = ((key, self._beneath.get(kind, key)) for key in keys if key not in found)
+        return found | {key: value for key, value in beneath if value is not None}
 
 
 def check_plain(folder: Path) -> None:

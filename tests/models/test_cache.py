@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from serving import HoldingServer
 
 from mmdyn.errors import UserError
-from mmdyn.models import CACHED_REPLY, cache_folder, cache_key, read_listings
+from mmdyn.models import CACHED_REPLY, Caches, cache_folder, cache_key, read_listings
 from mmdyn.testing import FakeServer
 from mmdyn.work import Reader
 
@@ -69,6 +69,24 @@ async def test_what_costs_nothing_is_not_kept():
             assert (asker.asked, asker.cached) == (3, 0)
     with Reader(cache_folder()) as reader:
         assert list(reader.items(CACHED_REPLY)) == []
+
+
+async def test_a_cache_that_is_only_read_keeps_nothing(tmp_path: Path):
+    async with FakeServer() as server:
+        model = f"openai:m,base_url={server.url}"
+        with open_cache() as cache:
+            async with asking(model, cache=cache) as asker:
+                await ask_all(asker, texts(3))
+        before = {file: file.stat().st_mtime_ns for file in cache_folder().iterdir()}
+        with Caches("shared", read_only=True) as cache:
+            async with asking(model, cache=cache) as asker:
+                await ask_all(asker, texts(5))
+                assert (asker.asked, asker.cached) == (2, 3)
+        assert {file: file.stat().st_mtime_ns for file in cache_folder().iterdir()} == before
+        with Caches("own", tmp_path / "out", read_only=True) as cache:
+            async with asking(model, cache=cache) as asker:
+                await ask_all(asker, texts(1))
+        assert not (tmp_path / "out").exists()
 
 
 async def test_a_reply_is_saved_even_if_nothing_follows():

@@ -19,7 +19,7 @@ from clock import wait_until
 from filelock import FileLock
 
 from mmdyn.errors import Busy, InputError, UserError
-from mmdyn.work import Reader, Store, store as store_module
+from mmdyn.work import Overlay, Reader, Store, store as store_module
 from mmdyn.work.store import TAILS, Tail, left_in
 
 
@@ -573,3 +573,19 @@ def test_a_folder_of_records_takes_plain_files_alone(tmp_path: Path, name: str) 
     for open_it in (Store, Reader):
         with pytest.raises(InputError, match=f"{name}: is no plain file, as records are: move it away"):
             open_it(tmp_path)
+
+
+def test_an_overlay_finds_what_lies_beneath_and_writes_nothing_there(tmp_path: Path) -> None:
+    with Store(tmp_path / "s") as store:
+        store.put_all([("k", "a1", b"1"), ("k", "b1", b"2")])
+    before = {file: file.read_bytes() for file in (tmp_path / "s").iterdir()}
+    with Overlay(tmp_path / "over", tmp_path / "s") as over:
+        over.put_all([("k", "a2", b"3"), ("k", "c1", b"4")])
+        assert [over.get("k", key) for key in ("a1", "a2", "c1", "d")] == [b"1", b"3", b"4", None]
+        assert [value for _, _, value in over.get_all("k", [("b1", ""), ("c1", ""), ("d", "")])] == [b"2", b"4", None]
+        assert (over.find("k", "b"), over.find("k", "c")) == (("b1", b"2"), ("c1", b"4"))
+        assert over.find("k", "d") is None and over.find("other", "") is None
+    assert {file: file.read_bytes() for file in (tmp_path / "s").iterdir()} == before
+    assert read_all(tmp_path / "over") == {"a2": b"3", "c1": b"4"}
+    with Overlay(tmp_path / "more", tmp_path / "none") as over:
+        assert over.get("k", "a1") is None and not (tmp_path / "none").exists()
