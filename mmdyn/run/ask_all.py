@@ -10,6 +10,7 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 import msgspec
+from msgspec import Struct
 
 from mmdyn.context import Context
 from mmdyn.data import SampleSet
@@ -53,14 +54,6 @@ class Expansions:
         return msgspec.json.decode(found[1], type=Expansion).reply
 
 
-def opening(renderer: Renderer, ask: Ask) -> tuple[Message, ...]:
-    """The messages that an ask begins with. Raises ValueError where a picture is missing."""
-    beside = ask.built.text if ask.built else ""
-    if expands(ask.condition.context):
-        return to_elaborate(ask.sample, beside)
-    return renderer.messages(ask.sample, ask.condition, beside, ask.examples)
-
-
 def expands(context: str) -> bool:
     """Whether a context, by its name, takes two turns."""
     return Context.parse(context).elaborate == "two-turn"
@@ -84,23 +77,32 @@ class AskTally:
 
 
 @dataclass
-class SampleTools:
-    """What `run_sample` needs of a process. sets, renderers: by an ask's `place`. asking: bounds how many samples are
-    being asked, so that any number may wait for judges beside them. goes_on: whether the store may hold records of
-    asks; no two processes have an ask in common, so that an empty one is not looked into."""
+class AnswerTools:
+    """What `answer` needs of a process. sets, renderers: by an ask's `place`. goes_on: whether the store may hold
+    records of asks; no two processes have an ask in common, so that an empty one is not looked into."""
 
     sets: Sequence[SampleSet]
     renderers: Sequence[Renderer]
     asker: Asker
     store: Store
-    grader: Grader
     expansions: Expansions
+
+    def __post_init__(self) -> None:
+        self.goes_on = self.store.find(RECORD, "") is not None
+
+
+@dataclass
+class SampleTools(AnswerTools):
+    """What `run_sample` needs of a process. asking: bounds how many samples are being asked, so that any number may
+    wait for judges beside them."""
+
+    grader: Grader
     progress: ProgressBar
     tally: AskTally
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.asking = asyncio.Semaphore(WAITING * self.asker.concurrency)
-        self.goes_on = self.store.find(RECORD, "") is not None
 
 
 async def run_sample(ask: Ask, tools: SampleTools) -> Record:
@@ -114,67 +116,99 @@ async def run_sample(ask: Ask, tools: SampleTools) -> Record:
         Stopped: nothing further is to be sent.
     """
     async with tools.asking:
-        record, fresh = await _recorded(ask, tools)
+        found = await answer(ask, tools)
+        fresh = isinstance(found, Answered)
+        record = _keep(found, ask, tools) if isinstance(found, Answered) else found
+        tools.progress.advance(there=not fresh)
+        if not fresh:
+            await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
     if not record.reply.error:
         opened = tools.sets[ask.place]
         await tools.grader.grade(record.key, opened.root, ask.sample, record.reply, opened.images, fresh=fresh)
     return record
 
 
-async def _recorded(ask: Ask, tools: SampleTools) -> tuple[Record, bool]:
-    """The record of an ask, and whether it was made just now."""
-    first = _rendered(ask, tools)
-    request = tools.asker.request_key(first, ask.epoch)
-    key = record_key(tools.sets[ask.place], ask, tools.asker.model.label, request)
+class Answered(Struct, frozen=True):
+    """What came of an ask just now: the reply, and the key of the record to be.
+
+    request: the key of the last request; sent: its messages, none where the first of two turns failed. written: in the
+        first of two turns, as it is kept under the key `expansion`.
+    """
+
+    key: str
+    reply: Reply
+    request: str
+    sent: tuple[Message, ...] = ()
+    written: str = ""
+    expansion: str = ""
+
+
+async def answer(ask: Ask, tools: AnswerTools) -> Record | Answered:
+    """The record of an ask that is in the store, or what the cache or the model answers to it, in one turn or in two.
+    Raises as `run_sample` does."""
+    first, asker = rendered(ask, tools), tools.asker
+    request = asker.request_key(first, ask.epoch)
+    key = record_key(tools.sets[ask.place], ask, asker.model.label, request)
     stored = tools.store.get(RECORD, key) if tools.goes_on else None
     if stored is not None:
-        tools.asker.answers = True
-        tools.progress.advance(there=True)
-        await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
-        return msgspec.json.decode(stored, type=Record), False
-    record = await _ask(ask, tools, first, request, key)
-    kind = RECORD
+        asker.answers = True
+        return msgspec.json.decode(stored, type=Record)
+    if not expands(ask.condition.context):
+        return Answered(key, await asker.ask(first, ask.epoch, key=request), request, first)
+    expansion, kept = await tools.expansions.fetch(asker, first, ask.epoch, request)
+    if expansion.error:
+        return Answered(key, expansion, request)
+    second = rendered(ask, tools, expansion.text)
+    request = asker.request_key(second, ask.epoch)
+    return Answered(key, await asker.ask(second, ask.epoch, key=request), request, second, expansion.text, kept)
+
+
+def _keep(found: Answered, ask: Ask, tools: SampleTools) -> Record:
+    """Put an answer into the store, a failure as one, which is told; gives the record."""
+    record, kind, key = _record(found, ask, tools), RECORD, found.key
     if record.reply.error:
         tools.tally.failed += 1
-        label, mode, why = tools.asker.model.label, ask.condition.mode, record.reply.error
-        LOG.warning("%s: %s (%s) was not answered: %s", label, ask.sample.id, mode, why)
+        LOG.warning(
+            "%s: %s (%s) was not answered: %s", record.model, ask.sample.id, ask.condition.mode, record.reply.error
+        )
         tools.tally.may_pass += not record.reply.final
         scorer = tools.grader.cascade(record.set).scorer
         record = msgspec.structs.replace(record, score=scorer.score(ask.sample, record.reply))
         kind, key = FAILURE, f"{key}:{time.time_ns()}"
     tools.store.put_all([(SAMPLE, record.digest, canonical(ask.sample)), (kind, key, canonical(record))])
-    tools.progress.advance()
-    return record, True
+    return record
 
 
-async def _ask(ask: Ask, tools: SampleTools, first: tuple[Message, ...], request: str, key: str) -> Record:
-    """The record of the model's reply: to the first messages, or, in two turns, to the second ones."""
-    opened, asker = tools.sets[ask.place], tools.asker
-    if not expands(ask.condition.context):
-        reply = await asker.ask(first, ask.epoch, key=request)
-        return record_of(opened, ask, asker.model.label, key, reply, request, pictures_of(first))
-    expansion, kept = await tools.expansions.fetch(asker, first, ask.epoch, request)
-    if expansion.error:
-        return record_of(opened, ask, asker.model.label, key, expansion, request)
-    second = _rendered(ask, tools, expansion.text)
-    request = asker.request_key(second, ask.epoch)
-    reply = await asker.ask(second, ask.epoch, key=request)
-    record = record_of(opened, ask, asker.model.label, key, reply, request, pictures_of(second))
+def _record(found: Answered, ask: Ask, tools: SampleTools) -> Record:
+    opened, label = tools.sets[ask.place], tools.asker.model.label
+    pictures = pictures_of(found.sent) if found.sent else None
+    record = record_of(opened, ask, label, found.key, found.reply, found.request, pictures)
+    if not found.expansion:
+        return record
     # The model's own text lay there, which may hold the answer.
-    leaking = leaks_beside(expansion.text, ask.sample, Context.parse(ask.condition.context))
+    leaking = leaks_beside(found.written, ask.sample, Context.parse(ask.condition.context))
     beside = record.beside and msgspec.structs.replace(record.beside, leaks=leaking)
-    return msgspec.structs.replace(record, beside=beside, expansion=kept)
+    return msgspec.structs.replace(record, beside=beside, expansion=found.expansion)
 
 
-def _rendered(ask: Ask, tools: SampleTools, expansion: str | None = None) -> tuple[Message, ...]:
-    """What is sent first, or, with what the model wrote then, second."""
-    renderer = tools.renderers[ask.place]
+def rendered(ask: Ask, tools: AnswerTools, expansion: str | None = None) -> tuple[Message, ...]:
+    """What is sent first, or, with what the model wrote then, second. Raises InputError where a picture is missing."""
+    if expansion is None and expands(ask.condition.context):
+        return first_turn(ask)
+    beside = _beside(ask) if expansion is None else expansion
     try:
-        if expansion is None:
-            return opening(renderer, ask)
-        return renderer.messages(ask.sample, ask.condition, expansion, ask.examples)
+        return tools.renderers[ask.place].messages(ask.sample, ask.condition, beside, ask.examples)
     except ValueError as error:
         raise InputError(tools.sets[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
+
+
+def first_turn(ask: Ask) -> tuple[Message, ...]:
+    """What has a model elaborate, in an ask that takes two turns."""
+    return to_elaborate(ask.sample, _beside(ask))
+
+
+def _beside(ask: Ask) -> str:
+    return ask.built.text if ask.built else ""
 
 
 def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:

@@ -1,14 +1,19 @@
-"""What `evaluate` or a step of building would ask, and what that may cost: counts, tokens, money. Nothing is asked."""
+"""What `evaluate` or a step of building would ask, and what that may cost: counts, tokens, money. Nothing is asked.
+
+A dry run goes the way of a run, with models in the place of the real ones that send nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
-from functools import lru_cache, partial
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,89 +21,40 @@ from msgspec.structs import replace
 from mmdyn.build import Asked, StepCall, StepMaker
 from mmdyn.data import WORK, SampleSet, is_set, load as load_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
-from mmdyn.keys import Json, digest
+from mmdyn.keys import Json
 from mmdyn.models import (
-    CACHED_REPLY,
     TRIES,
+    Asker,
     Budget,
     Caches,
     ImagePart,
     Message,
     Model,
-    Price,
+    ModelLimits,
+    Prices,
     Spec,
     TextPart,
     cache_key,
-    choices,
-    identity,
     open_model,
     read_listings,
+    recall,
     request_key,
     text_of,
 )
-from mmdyn.plugins import load, resolve
+from mmdyn.plugins import resolve
 from mmdyn.record import Reply, Usage
-from mmdyn.run.ask_all import expands, opening, record_key
+from mmdyn.run.ask_all import AnswerTools, Expansions, answer, expands, first_turn, rendered
 from mmdyn.run.evaluate import check_labels, check_weighing, vary, with_conditions
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors._executor import Job, open_providers, open_renderers, planned
+from mmdyn.run.executors._executor import Engine, Job, open_providers, open_renderers
 from mmdyn.run.plan import ANSWER_TOKENS, REASONING_TOKENS, Ask, Skip, reasons
+from mmdyn.run.render import LIKELIHOOD
 from mmdyn.run.request import RunRequest, own_jobs
 from mmdyn.run.sets import GivenModel, open_sets, variants_folder
-from mmdyn.run.settings import ScoringConfig, open_cascade
-from mmdyn.sample import from_json
-from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
+from mmdyn.run.settings import cascade_of
+from mmdyn.scoring import Judge
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens
-from mmdyn.work import EXPANSION, RECORD, Expansion, Reader, Store, open_made, run_to_the_end
-
-Found = Literal["", "there", "cached"]
-"""Where an answer is: nowhere yet, in the run, or in the model's cache."""
-
-
-class AnswerLookup:
-    """Looks into both; `stores` closes them."""
-
-    def __init__(self, job: Job, stores: ExitStack) -> None:
-        self._caches, self._stores, self._opened = job.caches(), stores, dict[Path, Reader | None]()
-        self._run = self._reader(job.out / "records")
-
-    def find(self, model: Model | None, opened: SampleSet, ask: Ask, first: tuple[Message, ...]) -> Found:
-        """Where the answer to an ask is that opens so."""
-        if model is None:
-            return ""
-        request = request_key(model, first, ask.epoch)
-        key = record_key(opened, ask, model.label, request)
-        if self._run is not None and self._run.get(RECORD, key) is not None:
-            return "there"
-        return "" if expands(ask.condition.context) else self._cached(model, request)
-
-    def find_expansion(self, model: Model | None, ask: Ask, first: tuple[Message, ...]) -> tuple[Found, str]:
-        """Where the expansion is that an ask opens with, and its text."""
-        if model is None:
-            return "", ""
-        request = request_key(model, first, ask.epoch)
-        found = self._run.find(EXPANSION, f"{request}:") if self._run is not None else None
-        if found is not None:
-            return "there", from_json(found[1], Expansion).reply.text
-        known = self._recall(model, request)
-        return ("cached", from_json(known, Reply).text) if known is not None else ("", "")
-
-    def find_second(self, model: Model | None, ask: Ask, second: tuple[Message, ...]) -> Found:
-        """Whether the answer to the second prompt of an ask is in the cache."""
-        return self._cached(model, request_key(model, second, ask.epoch)) if model is not None else ""
-
-    def _cached(self, model: Model, request: str) -> Found:
-        return "cached" if self._recall(model, request) is not None else ""
-
-    def _recall(self, model: Model, request: str) -> bytes | None:
-        cache = self._reader(folder) if (folder := self._caches.folder(model)) else None
-        return cache.get(CACHED_REPLY, cache_key(model, request)) if cache is not None else None
-
-    def _reader(self, folder: Path) -> Reader | None:
-        if folder not in self._opened:
-            self._opened[folder] = self._stores.enter_context(Reader(folder)) if folder.is_dir() else None
-        return self._opened[folder]
-
+from mmdyn.work import Overlay, open_made, run_to_the_end
 
 PIXELS_A_TOKEN = 28 * 28
 """Patches of most vision encoders after merging."""
@@ -106,9 +62,11 @@ LEAST_PICTURE_TOKENS, MOST_PICTURE_TOKENS = 64, 1600
 """Models bring small pictures up and large ones down to a size of their own."""
 VERDICT_TOKENS = 30
 """Of a judge's reply: for its code, and for the sentence and the mark of each part or item."""
+REPLY_TOKENS = 300
+"""Of a reply to a step of building: a JSON object with a few sentences."""
 
 
-class EstimateRow(Struct):
+class EstimateRow(Struct, frozen=True):
     """A model on a set in a mode. `there` and `cached` are answered already, in the run and in the response cache.
 
     The tokens and the cost are those of the others; the cost is None where there is no price for a model that is not
@@ -147,14 +105,6 @@ class RunEstimate(Struct, frozen=True):
     shown: tuple[Message, ...] = ()
 
 
-class _Asked(Struct, frozen=True):
-    """A model, or what is known of one that cannot be opened here."""
-
-    label: str
-    price: Price | None
-    model: Model | None = None
-
-
 def estimate(request: RunRequest) -> RunEstimate:
     """Count what `evaluate` would ask for this. A model whose key is not set is counted all the same.
 
@@ -169,118 +119,215 @@ def estimate(request: RunRequest) -> RunEstimate:
     conditions, knowledge, limits = request.conditions, request.knowledge, request.limits
     open_executor(request.execution)
     job, own = request.jobs()
-    budget, every = limits.budget, [one or job for one in own]
-    asked, notes = _open_models(job.models, budget)
+    budget, every, notes = limits.budget, [one or job for one in own], list[str]()
+    models = [_open(given, notes) for given in job.models]
+    check_labels([model.label for model in models])
     if conditions.variant_judge:
         job = replace(job, spec=replace(conditions, variant_judge=""))
         notes.append("variants that are not made yet were counted before their judge throws any out")
-    known = [who.model for who in asked if who.model is not None]
     for one in every:
-        check_weighing(known, one.spec.styles)
-    budget.check(known)
-    run_to_the_end(read_listings(known))
-    judges = {one.scoring: _Judges(one, budget, len(asked)) for one in every}
-    scorers = {one.scoring: Scorer(one.scoring.policy) for one in every}
+        check_weighing(models, one.spec.styles)
+    open_judge = cache(_open_judge)
+    cascades = {one.scoring: cascade_of(one.scoring, open_judge) for one in every}
+    judges = [one.asker.model for cascade in cascades.values() for one in cascade.judges]
+    budget.check([one for one in (*models, *judges) if not isinstance(one, _Unopened)])
     if knowledge.asks:
         job = replace(job, knowledge=replace(knowledge, rerank=""))
         notes.append(
             "the MODEL of --rerank was not asked, so points lie as they were found; its requests are not counted"
         )
-    rows, skipped = dict[tuple[str, str, str], EstimateRow](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
         opened = open_sets(request.plain_sets, Path(scratch), skip_bad=limits.skip_bad)
         job = replace(job, own=own_jobs(job, own, opened))
         if conditions.makes_variants:
             opened += [_variants(job, one, Path(scratch)) for one in opened]
-        shown: tuple[Message, ...] = ()
-        seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
-        for prompts in _prompts(job, opened, scorers, scratch_store, skipped):
-            ask, root = prompts.ask, opened[prompts.ask.place].root
-            shown = shown or (prompts.last if ask.examples else ())
-            for who in asked:
-                name = (who.label, root, ask.condition.mode)
-                _count_all(rows.setdefault(name, EstimateRow(*name)), who, prompts, seen, opened)
-            judges[job.of(root).scoring].count(root, ask, prompts.last)
-    order = {who.label: place for place, who in enumerate(asked)}
-    listed = sorted(rows.values(), key=lambda row: order[row.model])
-    return RunEstimate(listed, [row for one in judges.values() for row in one.rows], skipped, notes, shown=shown)
+        job = with_conditions(job, opened)
+        store = stores.enter_context(Overlay(Path(scratch) / "store", job.out / "records"))
+        providers = open_providers(job, opened, job.conditions, store)
+        providers.look_up(job.question_limits(opened))
+        caches = stores.enter_context(Caches(job.execution.cache, job.out, read_only=True))
+        counted = _RunCount(Engine(job, opened, models, store, budget, cascades, providers.by_set), caches)
+        run_to_the_end(counted.count())
+    return RunEstimate(counted.rows(), counted.judge_rows(), counted.skipped, notes, shown=counted.shown)
 
 
-class _Judges:
-    """The judges of a run, and what they would be asked about the answers of so many models."""
+class _Unopened:
+    """A model that cannot be opened here, for want of a key say: what is known of it."""
 
-    def __init__(self, job: Job, budget: Budget, models: int) -> None:
-        scoring, concurrency = job.scoring, job.limits.concurrency
-        with (
-            suppress(ModelError),  # a judge whose key is not set is counted all the same
-            open_cascade(scoring, concurrency=concurrency, caches=Caches("none"), budget=budget) as cascade,
-        ):
-            budget.check([judge.asker.model for judge in cascade.judges])
-        self._rubric = scoring.check()
-        self._asks = models * self._rubric.votes
-        self._judges = [opened_model(text, budget)[0] for text in scoring.judges]
-        self._rows = dict[tuple[str, str, str], EstimateRow]()
+    varied: ClassVar[Mapping[str, str]] = {}
+    cached, varies, weighs, limits = True, True, True, ModelLimits()
 
-    @property
-    def rows(self) -> list[EstimateRow]:
-        """What was counted, judge by judge."""
-        order = [f"judge {who.label}" for who in self._judges]
-        return sorted(self._rows.values(), key=lambda row: order.index(row.model))
+    def __init__(self, given: str) -> None:
+        spec = Spec.parse(given)
+        self.label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
+        self.identity: dict[str, Json] = {"label": self.label, "model": spec.name}
 
-    def count(self, root: str, ask: Ask, messages: tuple[Message, ...]) -> None:
-        """Every judge is asked about the answers to this; about none to a sample that the rubric does not suit."""
-        if not self._judges:
-            return
-        parts = [part for message in messages for part in message.parts]
-        images = [part for part in parts if isinstance(part, ImagePart)] if self._rubric.pictures else []
-        reply = "x" * (BYTES_A_TOKEN * _answer_tokens(ask, messages))
-        try:
-            name = self._rubric.name
-            rubric = _rubric(AUTOMATIC[not ask.sample.checklist] if name == AUTO else name)
-            sheet, nothing = rubric.sheet(ask.sample, reply, bool(images)), rubric.nothing(ask.sample)
-        except ValueError:
-            return
-        usage = Usage(
-            prompt_tokens=round(estimate_tokens(sheet.text) + sum(_picture_tokens(part.path) for part in images)),
-            completion_tokens=VERDICT_TOKENS * (1 + len(nothing.grades) + len(nothing.items)),
-        )
-        for who in self._judges:
-            key = (f"judge {who.label}", root, ask.condition.mode)
-            row = self._rows.setdefault(key, EstimateRow(*key))
-            row.planned += self._asks
-            _add(row, who, usage, len(images), self._asks)
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        """Nobody is asked."""
+        raise ModelError(f"{self.label} was not opened")
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
 
 
-@lru_cache
-def _rubric(name: str) -> Rubric:
-    found: Rubric = load("rubrics", name)()
-    return found
-
-
-def picture_tokens(width: int, height: int) -> float:
-    """An estimate of a picture's tokens, by its size in pixels."""
-    return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
-
-
-def _open_models(given: Sequence[GivenModel], budget: Budget) -> tuple[list[_Asked], list[str]]:
-    """Every model, with a note on each that cannot be opened here, for want of a key say."""
-    opened = [opened_model(text, budget) for text in given]
-    asked = [who for who, _ in opened]
-    check_labels([who.label for who in asked])
-    return asked, [note for _, note in opened if note]
-
-
-def opened_model(text: GivenModel, budget: Budget) -> tuple[_Asked, str]:
-    """A model, and a note where it cannot be opened here."""
+def _open(given: GivenModel, notes: list[str], *, varied: bool = False) -> Model:
+    """A model; where it cannot be opened here, that is noted."""
     try:
-        model = open_model(text)
+        return open_model(given, varied=varied)
     except ModelError as error:
-        assert isinstance(text, str)
-        spec = Spec.parse(text)
-        label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
-        note = f"{label}: what is answered already was not looked for ({error})"
-        return _Asked(label, budget.prices.named(label, spec.name)), note
-    return _Asked(model.label, budget.prices.of(model), model), ""
+        assert isinstance(given, str)
+        model = _Unopened(given)
+        notes.append(f"{model.label}: what is answered already was not looked for ({error})")
+        return model
+
+
+def _open_judge(given: str, rubric: str, votes: int, *, pictures: bool) -> Judge:
+    return Judge(Asker(_open(given, [], varied=votes > 1)), rubric, votes, pictures=pictures)
+
+
+class _Counter(Asker):
+    """Looks for replies as an asker does, but counts what it would send, and makes up replies of a usual length.
+
+    planned (attribute): how many requests there are, with those answered already. length (attribute): the tokens of the
+        reply to messages. times: each request stands for so many.
+    """
+
+    def __init__(self, model: Model, prices: Prices, caches: Caches | None = None, times: int = 1) -> None:
+        super().__init__(model, caches=caches, budget=Budget(prices=prices))
+        self.planned, self._times = 0, times
+        self.length: Callable[[tuple[Message, ...]], int] = lambda _: REPLY_TOKENS
+
+    async def put(self, messages: tuple[Message, ...], key: str) -> Reply:
+        """Count a request in the place of sending it."""
+        return self.count(messages)
+
+    def count(self, messages: tuple[Message, ...]) -> Reply:
+        """Count a request, and make up a reply to it."""
+        self.asked += 1
+        parts = [part for message in messages for part in message.parts]
+        images = [part.path for part in parts if isinstance(part, ImagePart)]
+        text = sum(estimate_tokens(part.text) for part in parts if isinstance(part, TextPart))
+        usage = Usage(round(text + sum(map(_picture_tokens, images))), self.length(messages))
+        reply = Reply(_text_of(usage.completion_tokens), usage=usage, image_count=len(images))
+        return self.budget.paid(self.model, self._price, reply)
+
+    def row(self, label: str, set: str, mode: str) -> EstimateRow:
+        """What was counted."""
+        budget, times = self.budget, self._times
+        is_known = budget.spent or (self.asked and not self.model.cached)
+        return EstimateRow(
+            label,
+            set,
+            mode,
+            planned=times * self.planned,
+            there=times * (self.planned - self.asked - self.cached),
+            cached=times * self.cached,
+            prompt_tokens=times * budget.prompt_tokens,
+            completion_tokens=times * budget.completion_tokens,
+            cost=times * sum(budget.spent.values(), 0.0) if is_known else None,
+            currency="".join(budget.spent),
+        )
+
+
+def _text_of(tokens: int) -> str:
+    return "x" * (BYTES_A_TOKEN * tokens)
+
+
+Name = tuple[str, str, str]
+"""Of a row: its model, set and mode."""
+
+
+INTERRUPTIBLE = 100
+"""So many asks are counted between two moments at which an interrupt gets through."""
+
+
+class _RunCount:
+    """Counts what an engine would ask. skipped, shown (attributes): as a RunEstimate has them."""
+
+    def __init__(self, engine: Engine, caches: Caches) -> None:
+        self._engine, self._caches, self._prices = engine, caches, engine.budget.prices
+        self._renderers = open_renderers(engine.job, engine.sets)
+        self._expansions, self._expanded = Expansions(engine.store), set[str]()
+        self._asked, self._judged = dict[Name, tuple[_Counter, AnswerTools]](), dict[Name, _Counter]()
+        self.skipped, self.shown = Counter[str](), tuple[Message, ...]()
+
+    async def count(self) -> None:
+        """Put every ask of the plan to each model, and the answers to the judges."""
+        engine = self._engine
+        await read_listings(engine.models)
+        for number, ask in enumerate(engine.plan()):
+            if not number % INTERRUPTIBLE:
+                await asyncio.sleep(0)
+            if isinstance(ask, Skip):
+                self.skipped[ask.mode] += 1
+                continue
+            root, mode = engine.sets[ask.place].root, ask.condition.mode
+            cascade = engine.cascade(root)
+            cascade.check(ask.sample)
+            for model in engine.models:
+                await self._ask(ask, model, (model.label, root, mode))
+            for judge in cascade.judges:
+                self._judge(ask, judge, (judge.label, root, mode))
+
+    def rows(self) -> list[EstimateRow]:
+        """What was counted, model by model."""
+        asked = {name: counter for name, (counter, _) in self._asked.items()}
+        return [row for model in self._engine.models for row in _rows_of(model.label, asked)]
+
+    def judge_rows(self) -> list[EstimateRow]:
+        """The same of judges."""
+        judges = dict.fromkeys(judge.label for one in self._engine.cascades.values() for judge in one.judges)
+        return [replace(row, model=f"judge {label}") for label in judges for row in _rows_of(label, self._judged)]
+
+    async def _ask(self, ask: Ask, model: Model, name: Name) -> None:
+        engine = self._engine
+        if name not in self._asked:
+            counter = _Counter(model, self._prices, self._caches)
+            tools = AnswerTools(engine.sets, self._renderers, counter, engine.store, self._expansions)
+            self._asked[name] = counter, tools
+        counter, tools = self._asked[name]
+        if ask.examples and not self.shown:
+            self.shown = rendered(ask, tools, _text_of(REASONING_TOKENS) if expands(ask.condition.context) else None)
+        counter.length = partial(_tokens_written, ask)
+        expansion = (await answer(ask, tools)).expansion
+        counter.planned += 1
+        if expansion and expansion not in self._expanded:
+            self._expanded.add(expansion)
+            counter.planned += 1
+
+    def _judge(self, ask: Ask, judge: Judge, name: Name) -> None:
+        """One request stands for those about the answers of all models, by all votes."""
+        engine = self._engine
+        try:
+            reply = _text_of(_tokens_of_answer(ask))
+            prompt, _ = judge.prompt(ask.sample, reply, engine.sets[ask.place].images)
+            parts = judge.rubric(ask.sample).nothing(ask.sample)
+        except ValueError:  # it is not asked
+            return
+        if name not in self._judged:
+            votes = engine.job.of(name[1]).scoring.check().votes
+            self._judged[name] = _Counter(judge.asker.model, self._prices, times=votes * len(engine.models))
+        counter = self._judged[name]
+        counter.length = lambda _: VERDICT_TOKENS * (1 + len(parts.grades) + len(parts.items))
+        counter.planned += 1
+        counter.count((prompt,))
+
+
+def _rows_of(label: str, counters: Mapping[Name, _Counter]) -> list[EstimateRow]:
+    return [counter.row(*name) for name, counter in counters.items() if name[0] == label]
+
+
+def _tokens_written(ask: Ask, messages: tuple[Message, ...]) -> int:
+    """How long the reply is to one of the prompts of an ask."""
+    if expands(ask.condition.context) and messages == first_turn(ask):
+        return REASONING_TOKENS
+    return 0 if ask.condition.style == LIKELIHOOD else _tokens_of_answer(ask)
+
+
+def _tokens_of_answer(ask: Ask) -> int:
+    style = ask.condition.style
+    aside = style == LIKELIHOOD or (style == "direct" and expands(ask.condition.context))
+    return ANSWER_TOKENS[ask.sample.task_type] + (REASONING_TOKENS if reasons(ask.condition) and not aside else 0)
 
 
 def _variants(job: Job, opened: SampleSet, scratch: Path) -> SampleSet:
@@ -295,89 +342,9 @@ def _variants(job: Job, opened: SampleSet, scratch: Path) -> SampleSet:
     return vary(job, opened, scratch)
 
 
-class _Prompts(Struct, frozen=True):
-    """What would be sent for an ask: what it opens with, and in a context of two turns what follows on an expansion.
-    `expanded`: the first one was counted for another ask already.
-    """
-
-    ask: Ask
-    first: tuple[Message, ...]
-    second: Callable[[str], tuple[Message, ...]] | None = None
-    expanded: bool = False
-
-    @property
-    def last(self) -> tuple[Message, ...]:
-        """The one that the answer is given to, after an expansion of the usual length."""
-        return self.second("x" * (BYTES_A_TOKEN * REASONING_TOKENS)) if self.second else self.first
-
-
-def _prompts(
-    job: Job, opened: Sequence[SampleSet], scorers: dict[ScoringConfig, Scorer], scratch: Store, skipped: dict[str, int]
-) -> Iterator[_Prompts]:
-    """Every ask with what would be sent; what cannot be asked is counted in `skipped`."""
-    job = with_conditions(job, opened)
-    renderers, expansions = open_renderers(job, opened), set[str]()
-    providers = open_providers(job, opened, job.conditions, scratch)
-    providers.look_up(job.question_limits(opened))
-    for ask in planned(job, opened, providers.by_set):
-        if isinstance(ask, Skip):
-            skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
-            continue
-        scorers[job.of(opened[ask.place].root).scoring].check(ask.sample)
-        try:
-            first = opening(renderers[ask.place], ask)
-            if not expands(ask.condition.context):
-                yield _Prompts(ask, first)
-                continue
-            mark = digest([identity(first), ask.epoch])
-            second = partial(renderers[ask.place].messages, ask.sample, ask.condition, examples=ask.examples)
-            yield _Prompts(ask, first, second, mark in expansions)
-            expansions.add(mark)
-        except ValueError as error:
-            raise InputError(opened[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
-
-
-def _count_all(
-    row: EstimateRow, who: _Asked, prompts: _Prompts, seen: AnswerLookup, opened: Sequence[SampleSet]
-) -> None:
-    """Count what would be sent for an ask, an expansion once."""
-    ask, found = prompts.ask, seen.find(who.model, opened[prompts.ask.place], prompts.ask, prompts.first)
-    if prompts.second:
-        expansion, text = seen.find_expansion(who.model, ask, prompts.first)
-        if not prompts.expanded:
-            count_request(row, who, prompts.first, REASONING_TOKENS, expansion)
-        if expansion and not found:
-            found = seen.find_second(who.model, ask, prompts.second(text))
-    count_request(row, who, prompts.last, 0 if choices(prompts.last) else _answer_tokens(ask, prompts.last), found)
-
-
-def count_request(row: EstimateRow, who: _Asked, messages: tuple[Message, ...], written: int, found: Found) -> None:
-    """Count a request; `found` says where its reply is already, if it is."""
-    row.planned += 1
-    if found:
-        setattr(row, found, getattr(row, found) + 1)
-        return
-    parts = [part for message in messages for part in message.parts]
-    images = [part for part in parts if isinstance(part, ImagePart)]
-    text = sum(estimate_tokens(part.text) for part in parts if isinstance(part, TextPart))
-    prompt_tokens = round(text + sum(_picture_tokens(part.path) for part in images))
-    _add(row, who, Usage(prompt_tokens, written), len(images))
-
-
-def _add(row: EstimateRow, who: _Asked, usage: Usage, images: int, times: int = 1) -> None:
-    row.prompt_tokens += times * usage.prompt_tokens
-    row.completion_tokens += times * usage.completion_tokens
-    if who.model is not None and not who.model.cached:
-        row.cost = 0.0
-    elif who.price is not None:
-        row.cost = (row.cost or 0.0) + times * (who.price.cost(usage, images) or 0.0)
-        row.currency = who.price.currency
-
-
-def _answer_tokens(ask: Ask, messages: tuple[Message, ...]) -> int:
-    aside = choices(messages) or (expands(ask.condition.context) and ask.condition.style == "direct")
-    reasoning = REASONING_TOKENS if reasons(ask.condition) and not aside else 0
-    return ANSWER_TOKENS[ask.sample.task_type] + reasoning
+def picture_tokens(width: int, height: int) -> float:
+    """An estimate of a picture's tokens, by its size in pixels."""
+    return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
 
 
 @lru_cache(maxsize=4096)
@@ -389,8 +356,6 @@ def _picture_tokens(path: Path) -> float:
     return picture_tokens(image.width, image.height)
 
 
-REPLY_TOKENS = 300
-"""Of a reply: a JSON object with a few sentences."""
 NOTE = "requests that follow on a reply are counted where that reply is known"
 
 
@@ -398,30 +363,28 @@ class _NotAskedError(Exception):
     """The step cannot go on without a reply that nobody has given yet."""
 
 
-class _Counting:
-    """Counts what a model would be asked, and gives the replies that are in the cache."""
+class _CountingClient:
+    """Counts what a step would ask a model, and gives the replies that are in the cache."""
 
-    def __init__(self, call: StepCall, row: EstimateRow, out: Path) -> None:
+    def __init__(self, call: StepCall, out: Path) -> None:
         assert call.budget
-        self._who, self._row = opened_model(call.model, call.budget)[0], row
-        self.label, model = self._who.label, self._who.model
-        folder = Caches(call.cache, out / WORK).folder(model) if model is not None else None
-        stores = ExitStack()
-        self._cache = stores.enter_context(Reader(folder)) if folder is not None and folder.is_dir() else None
-        self.close = stores.close
-        run_to_the_end(read_listings([model] if model is not None else []))
-        self.identity: dict[str, Json] = {}
+        model, caches = _open(call.model, []), Caches(call.cache, out / WORK, read_only=True)
+        run_to_the_end(read_listings([model]))
+        self.label, self.identity = model.label, dict[str, Json]()
+        self.counter = _Counter(model, call.budget.prices)
+        self._cache, self.close = caches.of(model), caches.close
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
         """The reply out of the cache. Raises _NotAskedError where there is none."""
-        model, known = self._who.model, None
-        if model is not None and self._cache is not None:
-            key = cache_key(model, request_key(model, messages, nonce if model.varies else 0))
-            known = self._cache.get(CACHED_REPLY, key)
-        count_request(self._row, self._who, messages, REPLY_TOKENS, "cached" if known else "")
+        model = self.counter.model
+        self.counter.planned += 1
+        key = cache_key(model, request_key(model, messages, nonce if model.varies else 0))
+        known = recall(self._cache, key) if self._cache else None
         if known is None:
+            self.counter.count(messages)
             raise _NotAskedError
-        return text_of(self.label, from_json(known, Reply))
+        self.counter.cached += 1
+        return text_of(self.label, known)
 
     def take_replies(self) -> tuple[tuple[str, str], ...]:
         """Nothing that is to be kept."""
@@ -430,15 +393,12 @@ class _Counting:
 
 def estimate_build(call: StepCall, source: str | Path, out: Path, limit: int | None) -> RunEstimate:
     """Count what a step would ask about the samples of a set that have no outcome in `out` yet."""
-    opened = load_set(source)
-    row = EstimateRow("", opened.name, resolve("steps", call.name))
-    client = _Counting(call, row, out)
-    row.model = client.label
+    opened, client = load_set(source), _CountingClient(call, out)
     with TemporaryDirectory(prefix="mmdyn-") as scratch, open_made(out) as is_made:
         step = StepMaker(opened.folder, Path(scratch), call, Asked(client, opened.images, call.kind))
         for sample in islice(opened, limit):
             if is_made(sample):
-                row.planned, row.there = row.planned + 1, row.there + 1
+                client.counter.planned += 1
                 continue
             try:
                 for _ in step(sample):
@@ -446,4 +406,4 @@ def estimate_build(call: StepCall, source: str | Path, out: Path, limit: int | N
             except _NotAskedError:
                 continue
     client.close()
-    return RunEstimate([row], [], {}, [NOTE])
+    return RunEstimate([client.counter.row(client.label, opened.name, resolve("steps", call.name))], [], {}, [NOTE])

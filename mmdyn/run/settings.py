@@ -93,10 +93,11 @@ def open_cascades(
     opened = cache(open_judge)
     with caches:
         judge = partial(opened, concurrency=concurrency, caches=caches, budget=budget)
-        yield {one: _cascade(one, judge) for one in scorings}
+        yield {one: cascade_of(one, judge) for one in scorings}
 
 
-def _cascade(scoring: ScoringConfig, opened: Callable[..., Judge]) -> Cascade:
+def cascade_of(scoring: ScoringConfig, opened: Callable[..., Judge]) -> Cascade:
+    """The cascade; `opened` gives a judge for a MODEL and the settings of the rubric."""
     scorer, rubric = Scorer(scoring.policy), scoring.check()
     judges = [
         opened(model, rubric=rubric.name, votes=rubric.votes, pictures=rubric.pictures) for model in scoring.judges

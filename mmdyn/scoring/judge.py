@@ -178,7 +178,7 @@ class Judge:
     def check(self, sample: Sample) -> None:
         """Raise UserError for a sample that the rubric cannot be used for."""
         try:
-            self._rubric(sample).nothing(sample)
+            self.rubric(sample).nothing(sample)
         except ValueError as error:
             raise UserError(f"{self.label} cannot judge {sample.id}: {error}") from None
 
@@ -192,19 +192,17 @@ class Judge:
         """
         if reply.error:
             return Judgement(None, error=f"there is no reply to judge ({reply.error})")
-        rubric = self._rubric(sample)
+        rubric = self.rubric(sample)
         try:
             if not reply.text.strip():
                 return _judgement((rubric.nothing(sample),))
-            shown = pictures(sample, images) if self._pictures else ()
-            sheet = rubric.sheet(sample, reply.text, bool(shown))
+            prompt, code = self.prompt(sample, reply.text, images)
         except ValueError as error:
             return Judgement(None, error=str(error))
 
         def read(said: str) -> RubricVerdict:
-            return rubric.read(sample, said, sheet.code)
+            return rubric.read(sample, said, code)
 
-        prompt = Message("user", (*shown, TextPart(sheet.text)))
         votes = await poll(self.asker, prompt, sample.language, read, self._votes)
         judgement = Judgement(None, error=votes.error) if votes.error else _judgement(votes.verdicts)
         took = {name: getattr(votes, name) for name in ("requests", "cached", "usage", "cost", "currency")}
@@ -215,7 +213,18 @@ class Judge:
         """Save what is in the cache and close the model."""
         await self.asker.close()
 
-    def _rubric(self, sample: Sample) -> Rubric:
+    def prompt(self, sample: Sample, text: str, images: ImageFolder | None = None) -> tuple[Message, str]:
+        """What is asked about a reply that is not empty, and the code that a verdict must hold.
+
+        Raises ValueError where the rubric does not suit the sample or a picture cannot be read, UserError where
+        `images` is needed.
+        """
+        shown = pictures(sample, images) if self._pictures else ()
+        sheet = self.rubric(sample).sheet(sample, text, bool(shown))
+        return Message("user", (*shown, TextPart(sheet.text))), sheet.code
+
+    def rubric(self, sample: Sample) -> Rubric:
+        """By what replies to a sample are judged."""
         name = AUTOMATIC[not sample.checklist] if len(self._rubrics) > 1 else next(iter(self._rubrics))
         return self._rubrics[name]
 

@@ -150,6 +150,25 @@ def test_a_run_sends_what_was_counted_and_goes_on_with_what_is_left(
         assert len(replies) == planned
 
 
+def test_a_second_turn_is_counted_with_what_was_written_in_the_first(source: SampleSet, tmp_path: Path) -> None:
+    with serve() as server:
+        model, turns = f"openai:m,base_url={server.url}", {"contexts": "kprag:two-turn"}
+        evaluated(source, model, tmp_path / "run", **turns)
+        (row,) = estimated(source, model, tmp_path / "run", styles="cot", **turns).rows
+        run = evaluated(source, model, tmp_path / "cot", styles="cot", **turns)
+        assert (row.to_ask, row.there) == (7, 3), "the three expansions are there"
+        assert row.prompt_tokens == sum(record.reply.estimate for record in run.records()) > 0
+
+
+def test_a_judge_is_shown_the_pictures_that_were_withheld(tmp_path: Path) -> None:
+    opened, judged = make_set(tmp_path / "mixed"), {"judges": "openai:j", "contexts": "no-picture"}
+    blind, seeing = (
+        estimated(opened, "baseline:lexical", tmp_path / "run", rubric=f"match,pictures={shown}", **judged).judges[0]
+        for shown in ("false", "true")
+    )
+    assert seeing.prompt_tokens >= blind.prompt_tokens + 64 * seeing.planned
+
+
 def test_the_tokens_are_those_that_a_run_estimates(source: SampleSet, tmp_path: Path) -> None:
     with serve() as server:
         model = f"openai:m,base_url={server.url}"

@@ -18,4 +18,4 @@ def tools_for(
     scored = cascade or Cascade(Scorer())
     asker, grader = Asker(model, concurrency=4), Grader(store, lambda root: scored, [scored])
     renderers = [Renderer(opened.images)]
-    return SampleTools([opened], renderers, asker, store, grader, Expansions(store), progress, AskTally())
+    return SampleTools([opened], renderers, asker, store, Expansions(store), grader, progress, AskTally())
