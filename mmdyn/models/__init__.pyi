@@ -4,7 +4,6 @@ from .backends.scripted import Scripted as Scripted
 from .backends.vlmeval import VLMEVAL_FAILURES as VLMEVAL_FAILURES, vlmeval_models as vlmeval_models
 from .budget import Budget as Budget, Price as Price, Prices as Prices, open_budget as open_budget, say_cost as say_cost
 from .cache import (
-    CACHED_REPLY as CACHED_REPLY,
     REPLIES as REPLIES,
     CacheChoice as CacheChoice,
     Caches as Caches,

@@ -117,8 +117,8 @@ async def run_sample(ask: Ask, tools: SampleTools) -> Record:
     """
     async with tools.asking:
         found = await answer(ask, tools)
-        fresh = isinstance(found, Answered)
-        record = _keep(found, ask, tools) if isinstance(found, Answered) else found
+        fresh = isinstance(found, FreshAnswer)
+        record = _keep(found, ask, tools) if isinstance(found, FreshAnswer) else found
         tools.progress.advance(there=not fresh)
         if not fresh:
             await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
@@ -128,7 +128,7 @@ async def run_sample(ask: Ask, tools: SampleTools) -> Record:
     return record
 
 
-class Answered(Struct, frozen=True):
+class FreshAnswer(Struct, frozen=True):
     """What came of an ask just now: the reply, and the key of the record to be.
 
     request: the key of the last request; sent: its messages, none where the first of two turns failed. written: in the
@@ -143,7 +143,7 @@ class Answered(Struct, frozen=True):
     expansion: str = ""
 
 
-async def answer(ask: Ask, tools: AnswerTools) -> Record | Answered:
+async def answer(ask: Ask, tools: AnswerTools) -> Record | FreshAnswer:
     """The record of an ask that is in the store, or what the cache or the model answers to it, in one turn or in two.
     Raises as `run_sample` does."""
     first, asker = rendered(ask, tools), tools.asker
@@ -154,16 +154,16 @@ async def answer(ask: Ask, tools: AnswerTools) -> Record | Answered:
         asker.answers = True
         return msgspec.json.decode(stored, type=Record)
     if not expands(ask.condition.context):
-        return Answered(key, await asker.ask(first, ask.epoch, key=request), request, first)
+        return FreshAnswer(key, await asker.ask(first, ask.epoch, key=request), request, first)
     expansion, kept = await tools.expansions.fetch(asker, first, ask.epoch, request)
     if expansion.error:
-        return Answered(key, expansion, request)
+        return FreshAnswer(key, expansion, request)
     second = rendered(ask, tools, expansion.text)
     request = asker.request_key(second, ask.epoch)
-    return Answered(key, await asker.ask(second, ask.epoch, key=request), request, second, expansion.text, kept)
+    return FreshAnswer(key, await asker.ask(second, ask.epoch, key=request), request, second, expansion.text, kept)
 
 
-def _keep(found: Answered, ask: Ask, tools: SampleTools) -> Record:
+def _keep(found: FreshAnswer, ask: Ask, tools: SampleTools) -> Record:
     """Put an answer into the store, a failure as one, which is told; gives the record."""
     record, kind, key = _record(found, ask, tools), RECORD, found.key
     if record.reply.error:
@@ -179,7 +179,7 @@ def _keep(found: Answered, ask: Ask, tools: SampleTools) -> Record:
     return record
 
 
-def _record(found: Answered, ask: Ask, tools: SampleTools) -> Record:
+def _record(found: FreshAnswer, ask: Ask, tools: SampleTools) -> Record:
     opened, label = tools.sets[ask.place], tools.asker.model.label
     pictures = pictures_of(found.sent) if found.sent else None
     record = record_of(opened, ask, label, found.key, found.reply, found.request, pictures)

@@ -8,14 +8,6 @@ from .grade_lines import (
     output as output,
     read_out as read_out,
 )
-from .judge import (
-    AUTO as AUTO,
-    AUTOMATIC as AUTOMATIC,
-    ErrorJudge as ErrorJudge,
-    Judge as Judge,
-    open_judge as open_judge,
-    total as total,
-)
+from .judge import AUTO as AUTO, ErrorJudge as ErrorJudge, Judge as Judge, open_judge as open_judge, total as total
 from .pairwise import PairJudge as PairJudge, QuestionJudge as QuestionJudge
-from .rubrics._rubric import Rubric as Rubric
 from .scorer import Scorer as Scorer

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from serving import HoldingServer
 
 from mmdyn.errors import UserError
-from mmdyn.models import CACHED_REPLY, Caches, cache_folder, cache_key, read_listings
+from mmdyn.models import Caches, cache_folder, cache_key, read_listings
+from mmdyn.models.cache import CACHED_REPLY
 from mmdyn.testing import FakeServer
 from mmdyn.work import Reader
 
