@@ -165,30 +165,18 @@ async def answer(ask: Ask, tools: AnswerTools) -> Record | FreshAnswer:
 
 def _keep(found: FreshAnswer, ask: Ask, tools: SampleTools) -> Record:
     """Put an answer into the store, a failure as one, which is told; gives the record."""
-    record, kind, key = _record(found, ask, tools), RECORD, found.key
+    record = record_of(tools.sets[ask.place], ask, tools.asker.model.label, found)
+    kind, key = RECORD, found.key
     if record.reply.error:
         tools.tally.failed += 1
-        LOG.warning(
-            "%s: %s (%s) was not answered: %s", record.model, ask.sample.id, ask.condition.mode, record.reply.error
-        )
+        mode, why = ask.condition.mode, record.reply.error
+        LOG.warning("%s: %s (%s) was not answered: %s", record.model, record.sample, mode, why)
         tools.tally.may_pass += not record.reply.final
         scorer = tools.grader.cascade(record.set).scorer
         record = msgspec.structs.replace(record, score=scorer.score(ask.sample, record.reply))
         kind, key = FAILURE, f"{key}:{time.time_ns()}"
     tools.store.put_all([(SAMPLE, record.digest, canonical(ask.sample)), (kind, key, canonical(record))])
     return record
-
-
-def _record(found: FreshAnswer, ask: Ask, tools: SampleTools) -> Record:
-    opened, label = tools.sets[ask.place], tools.asker.model.label
-    pictures = pictures_of(found.sent) if found.sent else None
-    record = record_of(opened, ask, label, found.key, found.reply, found.request, pictures)
-    if not found.expansion:
-        return record
-    # The model's own text lay there, which may hold the answer.
-    leaking = leaks_beside(found.written, ask.sample, Context.parse(ask.condition.context))
-    beside = record.beside and msgspec.structs.replace(record.beside, leaks=leaking)
-    return msgspec.structs.replace(record, beside=beside, expansion=found.expansion)
 
 
 def rendered(ask: Ask, tools: AnswerTools, expansion: str | None = None) -> tuple[Message, ...]:
@@ -217,16 +205,17 @@ def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
     return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
 
 
-def record_of(
-    opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, request: str, pictures: str | None = None
-) -> Record:
-    """What is kept under `key` of the reply to a request for a sample of this set."""
-    sample = ask.sample
+def record_of(opened: SampleSet, ask: Ask, label: str, found: FreshAnswer) -> Record:
+    """What is kept of an answer to an ask of a sample of this set, by the model of this label."""
+    sample, reply, beside = ask.sample, found.reply, ask.built.beside if ask.built else None
     if is_base(ask.condition):
         reply = msgspec.structs.replace(reply, text=first_answer(reply.text, sample.language))
+    if beside and found.expansion:  # the model's own text lay there, which may hold the answer
+        leaks = leaks_beside(found.written, sample, Context.parse(ask.condition.context))
+        beside = msgspec.structs.replace(beside, leaks=leaks)
     return Record(
-        key=key,
-        request=request,
+        key=found.key,
+        request=found.request,
         digest=sample.digest,
         model=label,
         set=opened.root,
@@ -242,8 +231,9 @@ def record_of(
         points=sample.points,
         draw=sample.variant.draw if sample.variant else 0,
         epoch=ask.epoch,
-        beside=ask.built.beside if ask.built else None,
-        pictures=pictures,
+        beside=beside,
+        expansion=found.expansion,
+        pictures=pictures_of(found.sent) if found.sent else None,
         examples=tuple(example.sample.id for example in ask.examples),
     )
 

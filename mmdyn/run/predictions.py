@@ -23,7 +23,7 @@ from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.models import VLMEVAL_FAILURES
 from mmdyn.prompts import templates_digest
 from mmdyn.record import Condition, Reply
-from mmdyn.run.ask_all import record_key, record_of
+from mmdyn.run.ask_all import FreshAnswer, record_key, record_of
 from mmdyn.run.plan import Ask
 from mmdyn.run.sets import entry_of, open_sets, run_store
 from mmdyn.sample import Option, Sample
@@ -283,7 +283,8 @@ def _score(book: _Book, opened: SampleSet, label: str, identity: dict[str, Json]
         book.conditions.add(condition)
         ask = Ask(0, sample, replace(condition, chain=sample.variant.chain if sample.variant else ""), 0)
         request = digest(["predictions", label, identity, sample.digest])
-        record = record_of(opened, ask, label, record_key(opened, ask, label, request), reply, request)
+        found = FreshAnswer(record_key(opened, ask, label, request), reply, request)
+        record = record_of(opened, ask, label, found)
         score = scorer.score(sample, reply)
         store.put(SAMPLE, record.digest, canonical(sample))
         if reply.error:
