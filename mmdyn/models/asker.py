@@ -1,4 +1,4 @@
-"""Puts requests to a model: many at a time, through failures, and no request twice."""
+"""Sends requests to a model: many at a time, with retries, and no request twice."""
 
 from __future__ import annotations
 
@@ -22,28 +22,29 @@ from mmdyn.text import estimate_tokens
 from mmdyn.work import LOG, Reader, ReplyTally, Store
 
 DRAIN_SECONDS = 10.0
-"""How long the requests in flight are waited for when no further one is sent."""
+"""Seconds to wait for requests in flight when no further one is sent."""
 REFUSALS = 10
-"""Requests that a model which has answered none may refuse, and questions that may fail at every try, before it counts
-as one that cannot be asked."""
+"""So many refused requests, or questions that failed at every try, make a model unusable that never answered."""
 PICTURE_TOKENS, ANSWER_TOKENS = 1600, 800
-"""What a picture and an answer of a request in a batch are taken to hold before any of it is submitted."""
+"""Tokens assumed for a picture and an answer when a batch is priced before it is submitted."""
 _RETRY = Retry()
 
 
 class Asker:
-    """Asks one model. Start more asks than `concurrency`: one that waits to be asked again leaves its place to another.
+    """Asks one model. Start more asks than `concurrency`: one that waits for a retry leaves its place to another.
 
-    concurrency: requests in flight at most (one that seems to hang lends its place, see `stall_detection`); the model's
-        own option goes before it.
-    retry: when a request that failed is sent again.
-    answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it. A
-        reply out of the cache counts: the model of this identity, which is how it is set up, did answer, so that
-        refusals are not for its options. It says nothing of the key; several refusals in a row end the asking whatever
-        was answered before (`outages`).
-    tally (attribute): what its replies, but those out of the cache, tell of the server.
-    caches: the model's is looked into first and filled. They stay the caller's to close.
-    budget: asked before every try and told what it cost; without one there is no limit and no cost is known.
+    Args:
+        concurrency: The most requests in flight (one that seems to hang lends its place, see `StallDetection`); the
+            model's own option overrides it.
+        retry: When a request that failed is sent again.
+        caches: The model's one is read first and filled. The caller closes them.
+        budget: Checked before every try and charged after it; without one there is no limit, and no cost is known.
+
+    Attributes:
+        answers: Whether the model is known to answer; a caller with earlier answers may set it. A cached reply counts:
+            a model with these options did answer, so refusals are not due to them. It does not vouch for the API key:
+            several refusals in a row always end the asking (`Outages`).
+        tally: What replies tell of the server, cached ones excluded.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Asker:
 
     @property
     def batches(self) -> str:
-        """How far the batches are in which requests are in flight, for a model that goes by batches."""
+        """The progress of batches in flight, for a model that uses batches."""
         return str(getattr(self.model, "progress", ""))
 
     @property
@@ -91,7 +92,7 @@ class Asker:
         return self._fatal is not None
 
     def stop(self, why: Stopped) -> None:
-        """Send no further request: every ask but those in flight raises `why`, and so do later ones that need a
+        """Send no further request: every ask that is not in flight raises `why`, and so do later ones that need a
         request."""
         self._pace.close(why)
 
@@ -100,23 +101,22 @@ class Asker:
         return request_key(self.model, messages, epoch)
 
     async def ask(self, messages: tuple[Message, ...], epoch: int = 0, *, key: str = "") -> Reply:
-        """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not
-        kept. Raises as `fetch` does."""
+        """One answer, out of the cache or from the model. On failure a Reply with `error` set, which is not kept.
+        Raises as `fetch` does."""
         return (await self.fetch(messages, epoch, key=key))[0]
 
     async def fetch(self, messages: tuple[Message, ...], epoch: int = 0, *, key: str = "") -> tuple[Reply, bool]:
-        """The same, and whether it was in the cache.
+        """As `ask`, and whether the reply was in the cache.
 
-        No error leaves while requests are in flight that may still be answered: the caller may drop them for it.
+        An error is raised only when requests in flight had time to end, as the caller may drop them for it.
 
         Args:
             key: the `request_key`, where it is known already.
 
         Raises:
-            ModelError: the model cannot be asked at all (another UserError: a picture cannot be read). Then every other
-                ask that is under way, and every later one, ends in a ModelError too: at once where the model has
-                answered none, else when those in flight have ended, whose answers are kept, after DRAIN_SECONDS at
-                most.
+            ModelError: the model is unusable (another UserError: a picture cannot be read). Then every other ask, under
+                way or later, raises ModelError too: at once if the model has answered none, else when those in flight
+                have ended, after DRAIN_SECONDS at most; their answers are kept.
             Stopped: the budget allows no further request.
         """
         try:
@@ -198,11 +198,11 @@ class Asker:
 
     @cached_property
     def _cache(self) -> Store | Reader | None:
-        """The model's cache, opened with the first request: what is wrong with a command is told before."""
+        """The model's cache, opened with the first request, when the command is known to be right."""
         return self._caches.of(self.model) if self._caches else None
 
     async def _try(self, messages: tuple[Message, ...], place: Place, tried: int) -> Reply:
-        """Send a request; it is cut off where it seems to hang, or others find that the model cannot be asked."""
+        """Send a request; cancel it if it seems to hang, or if the model turns out to be unusable."""
         expected = self._expected(messages)
         self._take(expected)
         scope = asyncio.timeout(None)
@@ -221,7 +221,7 @@ class Asker:
             self.budget.ended(self.model, expected)
 
     def _expected(self, messages: tuple[Message, ...]) -> float:
-        """What a request in a batch will cost, by the price of its prompt and ANSWER_TOKENS; 0 for others."""
+        """The estimated cost of a request in a batch, from its prompt and ANSWER_TOKENS; 0 for others."""
         if not self.model.limits.batched or self._price is None:
             return 0.0
         images, text = _images(messages), sum(estimate_tokens(message.text) for message in messages)
@@ -264,7 +264,7 @@ class Asker:
         return replace(reply, cost=cost, currency=currency)
 
     def _count_refusal(self, refusal: RejectedError) -> None:
-        """Stop where the model has never answered any, and refuses one request after the other or names an option."""
+        """Stop if a model that never answered refuses one request after the other, or names an option."""
         self._outages.is_there()
         if self.answers:
             return
@@ -275,7 +275,7 @@ class Asker:
             raise ModelError(f"{refusal}, and so {REFUSALS} times with no answer to any: mend the model's options")
 
     def _count_failure(self, failure: TransientError) -> None:
-        """Stop where the model has never answered any, and one question after the other failed at every try."""
+        """Stop if a model that never answered failed one question after the other at every try."""
         if self.answers:
             return
         self._failures += 1
@@ -286,7 +286,7 @@ class Asker:
             )
 
     def _stop(self, error: MmdynError) -> None:
-        """Send nothing any more. What is in flight may come in where the model has answered others."""
+        """Stop sending. Requests in flight may finish if the model has answered any."""
         if self._fatal is None:
             self._fatal = error
             self._deadline = _now() + DRAIN_SECONDS if self.answers else 0.0
@@ -300,7 +300,7 @@ class Asker:
 
 @asynccontextmanager
 async def open_asker(model: Model, concurrency: int, budget: Budget, caches: Caches) -> AsyncIterator[Asker]:
-    """Who asks a model, with its cache; model and caches are closed at the end."""
+    """An Asker with its caches; model and caches are closed at the end."""
     with caches:
         asker = Asker(model, concurrency=concurrency, caches=caches, budget=budget)
         try:
@@ -324,5 +324,5 @@ def _failed(failure: Exception, tried: int, began: float) -> Reply:
 
 
 def _now() -> float:
-    """Seconds on the running loop's clock, by which the timers of `pace` and `hangs` go too."""
+    """Seconds on the running loop's clock, which the timers of `pace` use, too."""
     return asyncio.get_running_loop().time()

@@ -1,4 +1,4 @@
-"""The way of a sample through a run (rendered, asked, scored, judged, recorded), and a plan put to one model."""
+"""A sample's path through a run (rendered, asked, scored, judged, recorded), and a plan put to one model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mmdyn.work import EXPANSION, FAILURE, LOG, RECORD, SAMPLE, Expansion, Progr
 
 
 class Expansions:
-    """What models wrote in the first turn. It is kept in the store, so that equal ones are asked for once."""
+    """First-turn replies, kept in the store, so that equal requests are sent once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -34,13 +34,12 @@ class Expansions:
         self._keys = dict[str, str]()
 
     async def fetch(self, asker: Asker, first: tuple[Message, ...], epoch: int, request: str) -> tuple[Reply, str]:
-        """The reply to the first turn and the key that it is kept under, empty where it failed. Raises as `Asker.ask`
-        does."""
+        """The first turn's reply and its key in the store, empty if it failed. Raises as `Asker.ask` does."""
         async with self._one_at_a_time.setdefault(request, asyncio.Lock()):
             reply = self._known(request)
             if reply is None:
                 reply = await asker.ask(first, epoch, key=request)
-                if not reply.error:  # the key says which text: processes that ask at one moment may get different ones
+                if not reply.error:  # the text is in the key: processes that ask at one moment may get different ones
                     self._keys[request] = f"{request}:{digest(reply.text, 4)}"
                     self._store.put(EXPANSION, self._keys[request], canonical(Expansion(asker.model.label, reply)))
         return reply, self._keys.get(request, "")
@@ -60,14 +59,13 @@ def expands(context: str) -> bool:
 
 
 WAITING = 4
-"""Samples that are being asked for each request in flight: those that wait to be asked again leave their place to
-others."""
+"""Samples in progress for each request in flight: one that waits for a retry leaves its place to another."""
 
 
 @dataclass
 class AskTally:
-    """Counts of requests by outcome, over all models: failed (of these `may_pass` for a reason that may
-    be gone later), sent again, answered by the cache; and the warnings about servers that were printed."""
+    """Counts of requests by outcome, over all models: failed (`may_pass` of them for a passing reason), retried,
+    answered by the cache; and the warnings about servers that were printed."""
 
     failed: int = 0
     may_pass: int = 0
@@ -79,7 +77,7 @@ class AskTally:
 @dataclass
 class AnswerTools:
     """What `answer` needs of a process. sets, renderers: by an ask's `place`. goes_on: whether the store may hold
-    records of asks; no two processes have an ask in common, so that an empty one is not looked into."""
+    records of these asks. Processes share no asks, so an empty store needs no lookup."""
 
     sets: Sequence[SampleSet]
     renderers: Sequence[Renderer]
@@ -93,8 +91,8 @@ class AnswerTools:
 
 @dataclass
 class SampleTools(AnswerTools):
-    """What `run_sample` needs of a process. asking: bounds how many samples are being asked, so that any number may
-    wait for judges beside them."""
+    """What `run_sample` needs of a process. asking: limits how many samples are being asked; any number may wait for
+    judges."""
 
     grader: Grader
     progress: ProgressBar
@@ -106,14 +104,14 @@ class SampleTools(AnswerTools):
 
 
 async def run_sample(ask: Ask, tools: SampleTools) -> Record:
-    """Put a sample under a condition to a model, score the reply, have it judged where it needs that, and record all.
+    """Ask a model a sample under a condition; score the reply, have it judged if needed, and record all.
 
-    What the store holds is not done again: a reply is not asked for, a verdict is not. A failure is tried again.
+    Stored replies and verdicts are not requested again; failures are.
 
     Raises:
         InputError: a picture of the sample is missing.
         ModelError: the model or a judge cannot be asked at all.
-        Stopped: nothing further is to be sent.
+        Stopped: no further request may be sent.
     """
     async with tools.asking:
         found = await answer(ask, tools)
@@ -180,7 +178,8 @@ def _keep(found: FreshAnswer, ask: Ask, tools: SampleTools) -> Record:
 
 
 def rendered(ask: Ask, tools: AnswerTools, expansion: str | None = None) -> tuple[Message, ...]:
-    """What is sent first, or, with what the model wrote then, second. Raises InputError where a picture is missing."""
+    """The messages of the first turn, or, with an `expansion`, of the second. Raises InputError where a picture is
+    missing."""
     if expansion is None and expands(ask.condition.context):
         return first_turn(ask)
     beside = _beside(ask) if expansion is None else expansion
@@ -200,8 +199,8 @@ def _beside(ask: Ask) -> str:
 
 
 def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
-    """The key of the record of an ask of a sample of this set, put to the model of this label by the first request of
-    this key."""
+    """The key of a record: of an ask of this set, put to the model `label`, whose first request has the key
+    `request`."""
     return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
 
 
@@ -297,7 +296,7 @@ def _note(tools: SampleTools) -> None:
 
 
 def _explained(stopped: Stopped, tools: SampleTools) -> Stopped:
-    """The same with what was done and what is left."""
+    """The same exception, with what was done and what is left."""
     done, total = tools.progress.done, tools.progress.total
     told = f"{done} done" if total is None else f"{done} of {total} done, {total - done} left"
     told += f", {tools.grader.left} to judge" if tools.grader.left else ""
