@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mmdyn.keys import stream
 from mmdyn.record import Scale
-from mmdyn.sample import Option, Sample, TaskType
+from mmdyn.sample import Option, Sample
 from mmdyn.scoring import Scorer
 from mmdyn.stats import Difference, Floats, correct_for_chance, least_corrected, mean_score
 from mmdyn.tables.blocks import Block
@@ -33,7 +33,7 @@ ALPHA = 0.05
 class Form(Struct, frozen=True):
     """Questions of one form: with so many options, of which so many are right."""
 
-    kind: TaskType
+    kind: str
     options: int = 0
     right: int = 1
 

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from mmdyn.keys import canonical, stream
 from mmdyn.record import Reply
-from mmdyn.sample import CHOICE_TYPES, Language, Sample, from_json
+from mmdyn.sample import Language, Sample, from_json
 from mmdyn.scoring import Scorer
 from mmdyn.work import RECORD, SAMPLE, ModelEntry, Reader, RunFolder, Store, write_config
 
@@ -49,7 +49,7 @@ def right(sample: Sample) -> str:
         return said + TRUE_FALSE[sample.language][not answer]
     if isinstance(answer, str):
         return said + answer
-    separator = "" if sample.task_type in CHOICE_TYPES else "; "
+    separator = "" if sample.kind.form == "choice" else "; "
     return said + separator.join(part if isinstance(part, str) else part[0] for part in answer)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 from mmdyn.errors import PluginError, did_you_mean
 
-Kind = Literal["operators", "models", "formats", "scorers", "rubrics", "benchmarks", "steps"]
+Kind = Literal["operators", "models", "formats", "scorers", "rubrics", "benchmarks", "steps", "task_types"]
 
 FOLDERS: dict[Kind, dict[str, str]] = {
     "operators": {"image.": "perturb.image", "text.": "perturb.text"},
@@ -26,7 +26,9 @@ FOLDERS: dict[Kind, dict[str, str]] = {
     "rubrics": {"": "mmdyn.scoring.rubrics"},
     "benchmarks": {"": "mmdyn.benchmarks"},
     "steps": {"": "mmdyn.build.steps"},
+    "task_types": {},
 }
+"""Task types of ours are rows of a table (mmdyn/task_types.py)."""
 
 ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
 """Names that stand for several operators in a row."""
@@ -68,27 +70,28 @@ def resolve(kind: Kind, name: str) -> str:
 def load(kind: Kind, name: str) -> type[Any]:
     """The class of a plug-in, by its full or short name: the one public class of its file. Raises PluginError."""
     target = names(kind)[resolve(kind, name)]
-    module_name, _, attribute = target.partition(":")
-    if attribute:
-        return _load_foreign(kind, name, module_name, attribute)
-    module = import_module(module_name)
+    if ":" in target:
+        return cast("type[Any]", attribute(target, f"the {kind[:-1]} {name!r}"))
+    module = import_module(target)
     public = [
         value
         for key, value in vars(module).items()
         if isinstance(value, type) and value.__module__ == module.__name__ and not key.startswith("_")
     ]
     if len(public) != 1:
-        raise PluginError(f"{module_name} must define one public class, it defines {len(public)}")
+        raise PluginError(f"{target} must define one public class, it defines {len(public)}")
     return public[0]
 
 
-def _load_foreign(kind: Kind, name: str, module: str, attribute: str) -> type[Any]:
+@cache
+def attribute(target: str, what: str) -> Any:
+    """What `package.module:name` names. Raises PluginError, which calls it `what`."""
+    module, _, name = target.partition(":")
     try:
-        return cast("type[Any]", getattr(import_module(module), attribute))
+        return getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise PluginError(
-            f"the {kind[:-1]} {name!r} cannot be loaded from {module}:{attribute} ({error}): "
-            "reinstall the package that brings it, or remove it"
+            f"{what} cannot be loaded from {target} ({error}): reinstall the package that brings it, or remove it"
         ) from None
 
 

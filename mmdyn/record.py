@@ -8,7 +8,6 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import force_setattr
 
 from mmdyn.keys import Json
-from mmdyn.sample import TaskType
 
 Status = Literal["ok", "unparsed", "refused", "failed"]
 """`unparsed`: answered, no answer found, scores 0; `refused`: declined, scores 0; `failed`: never answered,
@@ -185,8 +184,8 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     set: str
     sample: str
     parent: str
-    task_type: TaskType
-    parent_type: TaskType
+    task_type: str
+    parent_type: str
     language: str
     condition: Condition
     reply: Reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
@@ -12,16 +12,13 @@ from msgspec.structs import force_setattr
 
 from mmdyn.errors import did_you_mean
 from mmdyn.keys import Json, canonical, digest
-
-TaskType = Literal["single_choice", "multi_select", "fill_in_the_blank", "true_false", "open_ended"]
-TASK_TYPES: tuple[TaskType, ...] = get_args(TaskType)
-CHOICE_TYPES = ("single_choice", "multi_select")
+from mmdyn.task_types import Form, TaskType, kind_of
 
 Language = Literal["en", "zh"]
 
 Answer: TypeAlias = bool | str | tuple[str | tuple[str, ...], ...]
-"""Labels for the choice types; a bool for true_false; for blanks one tuple of accepted strings a blank; a string for
-open_ended."""
+"""By the form of the task type: a choice has labels; a claim a bool; for blanks one tuple of accepted strings a blank;
+an open question a string."""
 
 ImageRef: TypeAlias = str
 """A picture's path relative to the set's folder, with forward slashes: images/ab/abcd….png (named by the SHA-256 of its
@@ -130,9 +127,13 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     steps: tuple[Step, ...]
     verdict: Verdict
     attempt: int = 0
-    parent_type: TaskType | None = None
+    parent_type: str | None = None
     hidden: Told | None = None
     strength: Strength | None = None
+
+    def __post_init__(self) -> None:
+        if self.parent_type is not None:
+            kind_of(self.parent_type)
 
 
 class Turn(Struct, frozen=True, forbid_unknown_fields=True):
@@ -150,8 +151,9 @@ _POINTS, _MATCH = 1.0, Match()
 class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One question. Immutable: a stage returns a new one (`msgspec.structs.replace`).
 
-    The type of `answer` follows from `task_type`: labels for the choice types, a bool for true_false, the accepted
-    strings of each blank for fill_in_the_blank, a string for open_ended. `turns` are the earlier turns of a dialogue.
+    `task_type` is the name of a row in mmdyn/task_types.py. The type of `answer` follows from its form: labels for
+    choices, a bool for claims, the accepted strings of each blank, a string for open questions. `turns` are the earlier
+    turns of a dialogue.
 
     Raises:
         ValueError: The parts do not fit each other; the sentence says how.
@@ -166,7 +168,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     id: str
     question: str
-    task_type: TaskType
+    task_type: str
     answer: Answer
     language: Language = "en"
     options: tuple[Option, ...] = ()
@@ -185,6 +187,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     turns: tuple[Turn, ...] = ()
 
     def __post_init__(self) -> None:
+        kind_of(self.task_type)
         if self.points is not _POINTS:
             force_setattr(self, "points", _POINTS if self.points == _POINTS else float(self.points))
         if self.match is not _MATCH and self.match == _MATCH:
@@ -200,6 +203,11 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
             raise ValueError("the last of the turns is the user's, and so is the question: join them, or add the reply")
 
     @property
+    def kind(self) -> TaskType:
+        """What the house knows of its task type."""
+        return kind_of(self.task_type)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The options' labels in order."""
         return tuple([option.label for option in self.options])
@@ -211,15 +219,17 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     @property
     def told(self) -> Told:
-        """The meaning of the answer in words; for a true_false made from a question, that of the question's answer."""
+        """The meaning of the answer in words; for a claim made from a question, that of the question's answer."""
         answer = self.answer
         if isinstance(answer, bool):
             return (self.variant and self.variant.hidden) or Told(())
         if isinstance(answer, str):
             return Told(((answer,),))
         texts = {option.label: option.text for option in self.options}
-        right = tuple([(texts[part],) if isinstance(part, str) else part for part in answer])
-        return Told(right, tuple([text for label, text in texts.items() if label not in answer]))
+        parts = [(part,) if isinstance(part, str) else part for part in answer]
+        right = tuple([tuple([texts.get(one, one) for one in part]) for part in parts])
+        named = {one for part in parts for one in part}
+        return Told(right, tuple([text for label, text in texts.items() if label not in named]))
 
     @property
     def all_images(self) -> tuple[ImageRef, ...]:
@@ -242,7 +252,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 def _check_options(sample: Sample) -> None:
     labels = sample.labels
-    if sample.task_type in CHOICE_TYPES:
+    if sample.kind.options:
         if len(labels) < 2:
             raise ValueError(f"a {sample.task_type} needs at least two options, {len(labels)} given")
     elif labels:
@@ -257,35 +267,50 @@ def _check_options(sample: Sample) -> None:
 
 
 def _check_answer(sample: Sample) -> None:
-    answer, kind = sample.answer, sample.task_type
-    if kind == "true_false":
-        fits, wanted = isinstance(answer, bool), "true or false"
-    elif kind == "open_ended":
-        fits, wanted = isinstance(answer, str) and bool(answer.strip()), "a string that is not empty"
-    elif kind == "fill_in_the_blank":
-        fits = isinstance(answer, tuple) and bool(answer) and all(_is_blank(blank) for blank in answer)
-        wanted = 'a list with one list of accepted strings for each blank, such as [["4", "four"]]'
-    else:
-        fits = isinstance(answer, tuple) and bool(answer) and all(isinstance(label, str) for label in answer)
-        wanted = 'a list of option labels, such as ["A"]'
-    if not fits:
-        raise ValueError(f"the answer of a {kind} must be {wanted}; {canonical(answer).decode()[:80]} given")
-    if kind in CHOICE_TYPES:
+    answer, kind = sample.answer, sample.kind
+    fits, wanted = _ANSWERS[kind.form]
+    if not fits(answer):
+        raise ValueError(
+            f"the answer of a {sample.task_type} must be {wanted}; {canonical(answer).decode()[:80]} given"
+        )
+    if kind.options:
         _check_labels(sample)
+
+
+def _is_blanks(answer: Answer) -> bool:
+    return isinstance(answer, tuple) and bool(answer) and all(_is_blank(blank) for blank in answer)
 
 
 def _is_blank(blank: object) -> bool:
     return isinstance(blank, tuple) and bool(blank) and all(isinstance(text, str) and text.strip() for text in blank)
 
 
+def _are_labels(answer: Answer) -> bool:
+    return isinstance(answer, tuple) and bool(answer) and all(isinstance(label, str) for label in answer)
+
+
+_ANSWERS: dict[Form, tuple[Callable[[Answer], bool], str]] = {
+    "choice": (_are_labels, 'a list of option labels, such as ["A"]'),
+    "claim": (lambda answer: isinstance(answer, bool), "true or false"),
+    "blank": (_is_blanks, 'a list with one list of accepted strings for each blank, such as [["4", "four"]]'),
+    "open": (lambda answer: isinstance(answer, str) and bool(answer.strip()), "a string that is not empty"),
+}
+"""Whether an answer has a form, and the form in words."""
+
+
 def _check_labels(sample: Sample) -> None:
     assert isinstance(sample.answer, tuple)
     labels = sample.labels
-    for label in sample.answer:
-        if label not in labels:
-            raise ValueError(f"the answer {label!r} is no option: the options are {', '.join(labels)}")
-    if sample.task_type == "single_choice" and len(sample.answer) != 1:
-        raise ValueError(f"a single_choice has one answer, {len(sample.answer)} given: use multi_select for several")
+    for part in sample.answer:
+        for label in (part,) if isinstance(part, str) else part:
+            if label not in labels:
+                raise ValueError(f"the answer {label!r} is no option: the options are {', '.join(labels)}")
+    if sample.kind.form != "choice":
+        return  # a label may go into several blanks
+    if not sample.kind.several and len(sample.answer) != 1:
+        raise ValueError(
+            f"a {sample.task_type} has one answer, {len(sample.answer)} given: use multi_select for several"
+        )
     if len(set(sample.answer)) < len(sample.answer):
         raise ValueError("the answer names an option twice")
 
@@ -389,7 +414,7 @@ USUAL_NAMES |= {
 }
 """What other sets call what is an option, a question, …: a key of theirs -> ours."""
 
-_ALLOWED: dict[str, tuple[str, ...]] = {"task_type": TASK_TYPES, "language": get_args(Language)}
+_ALLOWED: dict[str, tuple[str, ...]] = {"language": get_args(Language)}
 _WORDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false"}
 _WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 

@@ -239,7 +239,7 @@ def _texts(sample: Sample) -> list[str]:
     answer = sample.answer
     if isinstance(answer, str):
         return [answer]
-    if sample.task_type == "fill_in_the_blank" and isinstance(answer, tuple):
+    if sample.kind.form == "blank" and isinstance(answer, tuple):
         return [answer[0][0]] if len(answer) == 1 else []
     return [option.text for option in sample.options]
 

@@ -11,20 +11,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.benchmarks._benchmark import Benchmark, sample_id
-from mmdyn.data import ImageFolder, Row, TsvRow, read_list_cell, read_tsv_rows, sample_of_tsv_row
+from mmdyn.data import ImageFolder, Row, TsvRow, read_list_cell, read_task_type, read_tsv_rows, sample_of_tsv_row
 from mmdyn.errors import InputError, no_such_path
 from mmdyn.keys import canonical
-from mmdyn.sample import Sample, TaskType
+from mmdyn.sample import Sample
 from mmdyn.table import ErrorKinds, Gap, NamedTable, Paired, Pivot, Ranking, Trend, Where
+from mmdyn.task_types import kind_of
 
 _GRADES = {"G": "primary", "M": "middle", "H": "high"}
 _DISCIPLINES = {
     "MA": "math", "PH": "physics", "CH": "chemistry", "GE": "geography", "BI": "biology", "IT": "information_science",
 }  # fmt: skip
-_TASK_TYPES: dict[str, TaskType] = {
-    "single_answer_choice": "single_choice", "multiple_answer_choice": "multi_select", "calculation": "open_ended",
-    "fill_in_the_blank": "fill_in_the_blank", "true_false": "true_false",
-}  # fmt: skip
+_TASK_TYPES = ("single_answer_choice", "multiple_answer_choice", "calculation", "fill_in_the_blank", "true_false")
+"""As MDK12-Bench calls them."""
 _MODALITIES = {"multi": "multimodal", "single": "text"}
 _YEAR = re.compile(r"(\d{4})(?:\.0|年)?")
 _NAME = re.compile(
@@ -108,7 +107,7 @@ class _Part(Struct, frozen=True):
     """What a file's name says of all its rows."""
 
     name: str
-    task_type: TaskType
+    task_type: str
     fields: dict[str, str | int | float]
 
 
@@ -162,7 +161,7 @@ def _part(file: Path) -> _Part | None:
         "grade": _GRADES[grade.upper()],
         "modality": _MODALITIES[modality.lower()],
     }
-    return _Part(file.stem, _TASK_TYPES[kind.lower()], fields)
+    return _Part(file.stem, read_task_type(kind), fields)
 
 
 def _sample(part: _Part, row: TsvRow) -> Sample:
@@ -173,7 +172,7 @@ def _sample(part: _Part, row: TsvRow) -> Sample:
     cells = {name: text.strip() if name != "image" else text for name, text in row.cells.items()}
     points = _knowledge(cells.get("knowledge", ""))
     cells |= {"knowledge": canonical(points).decode(), "point": cells.get("point") or "".join(points[:1])}
-    if part.task_type == "fill_in_the_blank":
+    if kind_of(part.task_type).form == "blank":
         cells["answer"] = canonical(_blanks(cells["answer"], cells["question"])).decode()
     fields = dict(part.fields)
     if cells.get("grade_level"):

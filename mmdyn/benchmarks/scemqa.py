@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.data import IMAGE_SUFFIXES, RawRow
-from mmdyn.sample import Answer, Option, Sample, TaskType
+from mmdyn.sample import Answer, Option, Sample
 from mmdyn.text import leading_labels, options_are_letters, split_options
 
 _SHORT = 40
@@ -102,7 +102,7 @@ class Scemqa(Benchmark[_Question]):
         )
 
 
-def _choice(options: tuple[Option, ...], text: str) -> tuple[TaskType, Answer, str]:
+def _choice(options: tuple[Option, ...], text: str) -> tuple[str, Answer, str]:
     if not options:
         raise ValueError("a Multiple_Choice without options in its text: write A. …, B. …, each on a line of its own")
     found = leading_labels(text)
@@ -114,7 +114,7 @@ def _choice(options: tuple[Option, ...], text: str) -> tuple[TaskType, Answer, s
     return choice_type(options, labels), labels, explanation
 
 
-def _free(text: str) -> tuple[TaskType, Answer, str]:
+def _free(text: str) -> tuple[str, Answer, str]:
     accepted: list[str] = []
     while found := _ANSWER.match(text):
         end = _closing(text, found.end())

@@ -117,7 +117,7 @@ def asks_nothing(sample: Sample) -> str:
     text = IMAGE_MARK.sub("", sample.question).strip()
     if len(re.sub(r"\b(?:question|which|what|problem)\b|^\d+[.、]|[\W_]", "", text, flags=re.IGNORECASE)) < _LEAST:
         return "the question asks nothing"
-    blank = BLANK.search(text[-12:]) or sample.task_type == "fill_in_the_blank"
+    blank = BLANK.search(text[-12:]) or sample.kind.form == "blank"
     unclosed = text.count("$") % 2 or any(
         text.count(a) > text.count(b) for a, b in (("(", ")"), ("（", "）"), ("“", "”"), ("{", "}"))
     )
@@ -161,7 +161,7 @@ def options_fail(sample: Sample) -> str:
 
 def blanks_differ(sample: Sample) -> str:
     """It shows another number of blanks than its answer has."""
-    if sample.task_type != "fill_in_the_blank" or not isinstance(sample.answer, tuple):
+    if sample.kind.form != "blank" or not isinstance(sample.answer, tuple):
         return ""
     shown = count_blanks(sample.question)
     return f"it shows {shown} blanks, and has {len(sample.answer)} answers" if shown > len(sample.answer) else ""

@@ -27,7 +27,8 @@ OURS = ("mmdyn", "perturb")
 )
 @click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
-    """List operators, models, formats, scorers, rubrics, benchmarks, tables, ready runs, or VLMEvalKit's own models.
+    """List operators, models, formats, scorers, rubrics, benchmarks, steps, task types, tables, ready runs, or
+    VLMEvalKit's own models.
 
     Operators are followed by their severities and forms (not those of other packages, which are loaded when they are
     used), and by the names that stand for several operators in a row or, the presets, for a list of chains; benchmarks
@@ -47,10 +48,8 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         listed = "\n".join(f"{name}  {line}" for name, line in said.items())
         click.echo(json.dumps({name: str(file) for name, file in runs.items()}) if as_json else listed)
         return
-    if kind == "tables":
-        from mmdyn.tables import named_tables
-
-        titles = {name: table.title for name, table in named_tables().items()}
+    if kind in ("tables", "task_types"):
+        titles = _titles() if kind == "tables" else _questions()
         click.echo(json.dumps(titles) if as_json else "\n".join(f"{name}  {title}" for name, title in titles.items()))
         return
     found = next(names(known) for known in FOLDERS if known == kind)
@@ -69,6 +68,20 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         say_line(f"{name}  = {operators}{_settings(*operators.split('+'))}")
     for name, listed in chains.items():
         say_line(f"{name}  = {listed}")
+
+
+def _titles() -> dict[str, str]:
+    """What each table is called."""
+    from mmdyn.tables import named_tables
+
+    return {name: table.title for name, table in named_tables().items()}
+
+
+def _questions() -> dict[str, str]:
+    """What each task type asks."""
+    from mmdyn.task_types import kind_of, task_types
+
+    return {name: kind_of(name).title for name in task_types()}
 
 
 def _source(benchmark: str) -> str:

@@ -21,7 +21,9 @@ from .formats._cells import (
     OPTION_LETTERS as OPTION_LETTERS,
     TsvRow as TsvRow,
     read_list_cell as read_list_cell,
+    read_task_type as read_task_type,
     read_tsv_rows as read_tsv_rows,
+    relabel as relabel,
 )
 from .formats.parquet import put_picture as put_picture
 from .formats.tsv import Tsv as Tsv, sample_of_tsv_row as sample_of_tsv_row

@@ -31,7 +31,8 @@ from mmdyn.data.raw_rows import RawRow, read_raw_rows
 from mmdyn.data.rows import Row
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import Json
-from mmdyn.sample import CHOICE_TYPES, Answer, ImageRef, Option, Sample, TaskType
+from mmdyn.sample import Answer, ImageRef, Option, Sample
+from mmdyn.task_types import kind_of
 from mmdyn.text import SplitQuestion, read_labels, read_options, split_options
 
 OR_A_VALUE = ("language", "task_type")
@@ -123,7 +124,7 @@ def sample_of_columns(
     texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in plain.items() if key != "ignore"}
     kind, question = read_task_type(texts["task_type"]) if texts.get("task_type") else None, texts["question"]
     options, names, mended = _options(given.get("options", []), put)
-    if not options and kind in (None, *CHOICE_TYPES):
+    if not options and (kind is None or kind_of(kind).form == "choice"):
         question, options, mended = _options_in(question, _text(value), kind)
         value = _text(value) if options and type(value) is int else value  # nobody says what it counts from
     if any(_LINK.search(text) for text in (question, *[option.text for option in options])):
@@ -166,7 +167,7 @@ def sample_id(benchmark: str, *original: str) -> str:
     return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
 
 
-def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> TaskType:
+def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> str:
     """Choose single_choice or multi_select by the number of right letters.
 
     Raises:
@@ -260,7 +261,7 @@ def _options(
     return options, dict(zip(labels, letters, strict=True)) if numbered else {}, mended
 
 
-def _options_in(question: str, answer: str, kind: TaskType | None) -> SplitQuestion:
+def _options_in(question: str, answer: str, kind: str | None) -> SplitQuestion:
     """A question without the options at its end, if the answer names one of them. Raises ValueError."""
     letters = read_labels(answer, OPTION_LETTERS[:8])
     try:
@@ -309,19 +310,19 @@ def _labelled(given: Any) -> tuple[list[str], list[Any]]:
 
 
 def _answer(
-    value: Any, kind: TaskType | None, options: tuple[Option, ...], names: Mapping[str, str], how: str
-) -> tuple[TaskType, Answer]:
+    value: Any, kind: str | None, options: tuple[Option, ...], names: Mapping[str, str], how: str
+) -> tuple[str, Answer]:
     """The task type, where none is given, and the answer. Raises ValueError."""
-    if options:
+    if options and (kind is None or kind_of(kind).form == "choice"):
         labels = tuple(label for item in flat([value]) for label in _labels(item, options, names, how))
         by_labels = choice_type(options, labels)
         return kind or by_labels, labels
-    if isinstance(value, list) and kind in (None, "fill_in_the_blank"):
+    if isinstance(value, list) and (kind is None or kind_of(kind).form == "blank"):
         blanks = value if all(isinstance(item, list) for item in value) else [value]
-        return "fill_in_the_blank", tuple(tuple(map(_text, blank)) for blank in blanks)
+        return kind or "fill_in_the_blank", tuple(tuple(map(_text, blank)) for blank in blanks)
     text = _text(value)
     if kind is None:
-        usual: TaskType = "open_ended" if isinstance(read_number(text), str) else "fill_in_the_blank"
+        usual = "open_ended" if isinstance(read_number(text), str) else "fill_in_the_blank"
         kind = "true_false" if text.lower() in ("true", "false") else usual
     return kind, read_answer(text, kind)
 

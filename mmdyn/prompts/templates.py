@@ -67,11 +67,17 @@ class Template(Struct, frozen=True):
 
 @cache
 def template(name: str, language: str, kind: str = "answer") -> Template:
-    """Load a shipped template that shows a question, such as ("cot", "en").
+    """Load a template that shows a question, such as ("cot", "en"), or a task type's instruction.
 
     Templates for base models have the kind `shots`.
+
+    Raises:
+        UserError: Another package lacks the template of its task type in this language.
     """
-    return Template(_template(kind, name, language))
+    try:
+        return Template(_template(kind, name, language))
+    except FileNotFoundError as error:
+        raise UserError(f"there is no prompt {error.filename}: its package must bring it in this language") from None
 
 
 def templates_digest(custom: Template | None = None) -> str:

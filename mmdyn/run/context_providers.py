@@ -28,8 +28,9 @@ from mmdyn.run.execution import Execution
 from mmdyn.run.render import Example, leaks_beside, replace_pictures
 from mmdyn.run.sets import check_digest, samples
 from mmdyn.run.settings import KnowledgeConfig, Section, found_key
-from mmdyn.sample import TASK_TYPES, Sample
+from mmdyn.sample import Sample
 from mmdyn.shots import Shots
+from mmdyn.task_types import task_types
 from mmdyn.work import FOUND, Store
 
 
@@ -78,7 +79,7 @@ class ExamplePool:
         if not offsets:
             raise UserError(f"{opened.folder} holds no examples, as all its samples are variants: give --examples SET")
         self._offsets, of = offsets, np.array(kinds)
-        unlike = (2 * (of % 2 != kind % 2) + (of // 2 != kind // 2) for kind in range(2 * len(TASK_TYPES)))
+        unlike = (2 * (of % 2 != kind % 2) + (of // 2 != kind // 2) for kind in range(2 * len(task_types())))
         self._alike = [[np.flatnonzero(each == number) for number in range(4)] for each in unlike]
 
     def read(self, place: int) -> Sample:
@@ -221,7 +222,7 @@ def check_examples(given: str | ExamplesConfig, conditions: Iterable[Condition])
 
 
 def _kind(sample: Sample) -> int:
-    return 2 * TASK_TYPES.index(sample.task_type) + (sample.language == "en")
+    return 2 * task_types().index(sample.task_type) + (sample.language == "en")
 
 
 def _marks(sample: Sample) -> set[object]:

@@ -47,7 +47,7 @@ from mmdyn.run.ask_all import AnswerTools, Expansions, answer, expands, first_tu
 from mmdyn.run.evaluate import check_labels, check_weighing, vary, with_conditions
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Job, open_providers, open_renderers
-from mmdyn.run.plan import ANSWER_TOKENS, REASONING_TOKENS, Ask, Skip, reasons
+from mmdyn.run.plan import REASONING_TOKENS, Ask, Skip, reasons
 from mmdyn.run.render import LIKELIHOOD
 from mmdyn.run.request import RunRequest, own_jobs
 from mmdyn.run.sets import GivenModel, open_sets, variants_folder
@@ -109,11 +109,11 @@ def estimate(request: RunRequest) -> RunEstimate:
     """Count what `evaluate` would ask for this. A model whose key is not set is counted all the same.
 
     Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese),
-        one for PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by
-        its task type, with REASONING_TOKENS more where it is to reason or to elaborate; where options are weighed none
-        is written. A judge reads its prompt with a reply of that length, and writes VERDICT_TOKENS for its code and for
-        each part or item. Variants that no model makes are made for the counting, and thrown away. Raises UserError as
-        `evaluate` does.
+        one for PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer what its
+        task type takes, with REASONING_TOKENS more where it is to reason or to elaborate; where options are weighed
+        none is written. A judge reads its prompt with a reply of that length, and writes VERDICT_TOKENS for its code
+        and for each part or item. Variants that no model makes are made for the counting, and thrown away. Raises
+        UserError as `evaluate` does.
     """
     request = replace(request, execution=replace(request.execution, quiet=True))
     conditions, knowledge, limits = request.conditions, request.knowledge, request.limits
@@ -327,7 +327,7 @@ def _tokens_written(ask: Ask, messages: tuple[Message, ...]) -> int:
 def _tokens_of_answer(ask: Ask) -> int:
     style = ask.condition.style
     aside = style == LIKELIHOOD or (style == "direct" and expands(ask.condition.context))
-    return ANSWER_TOKENS[ask.sample.task_type] + (REASONING_TOKENS if reasons(ask.condition) and not aside else 0)
+    return ask.sample.kind.answer_tokens + (REASONING_TOKENS if reasons(ask.condition) and not aside else 0)
 
 
 def _variants(job: Job, opened: SampleSet, scratch: Path) -> SampleSet:

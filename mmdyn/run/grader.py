@@ -20,7 +20,7 @@ from mmdyn.errors import Stopped
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement, Reply, Score
 from mmdyn.run.settings import entries_of
-from mmdyn.sample import CHOICE_TYPES, Sample
+from mmdyn.sample import Sample
 from mmdyn.scoring import Cascade, Judge
 from mmdyn.tables import Waiting, find_waiting
 from mmdyn.work import (
@@ -39,9 +39,6 @@ from mmdyn.work import (
     unjudged_kind,
 )
 
-QUICK = (*CHOICE_TYPES, "true_false")
-"""Task types whose answers the rules read and compare in microseconds; others may wait for symbolic maths for a
-second."""
 AHEAD = 4
 """Records under way for each request that a judge has in flight at most: those that wait to ask again leave their
 place."""
@@ -186,9 +183,9 @@ class Grader:
 
 
 async def _by_rules(cascade: Cascade, sample: Sample, reply: Reply) -> Score:
-    if sample.task_type in QUICK:
-        return cascade.scorer.score(sample, reply)
-    return await asyncio.to_thread(cascade.scorer.score, sample, reply)
+    if sample.kind.is_text:  # to compare texts may take symbolic maths a second
+        return await asyncio.to_thread(cascade.scorer.score, sample, reply)
+    return cascade.scorer.score(sample, reply)
 
 
 ELSE_RULES = "+else-rules"

@@ -24,9 +24,9 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import stream
 from mmdyn.record import Condition
 from mmdyn.run.context_providers import ContextProvider
-from mmdyn.run.render import LIKELIHOOD, WEIGHED, Example, replace_pictures
+from mmdyn.run.render import LIKELIHOOD, Example, replace_pictures
 from mmdyn.run.sets import samples
-from mmdyn.sample import Sample, TaskType
+from mmdyn.sample import Sample
 from mmdyn.text import estimate_tokens
 
 
@@ -138,7 +138,7 @@ def _lacking(
     """The mode, the style or the shots in which a sample cannot be asked."""
     if condition.context != NONE and built is None:
         return condition.mode
-    if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED:
+    if condition.style == LIKELIHOOD and not sample.kind.weighed:
         return LIKELIHOOD
     if examples is None:
         return f"shots {condition.shots}"
@@ -155,15 +155,8 @@ PICTURE_TOKENS = 800
 READING = 0.1
 """What a token that is read costs of one that is written: a prompt is read at once, an answer is written word by
 word."""
-ANSWER_TOKENS: dict[TaskType, int] = {
-    "single_choice": 16,
-    "multi_select": 16,
-    "true_false": 16,
-    "fill_in_the_blank": 48,
-    "open_ended": 400,
-}
 REASONING_TOKENS = 400
-"""More where `reasons` says so."""
+"""Tokens beside those of the answer where `reasons` says so."""
 
 Costs: TypeAlias = NDArray[np.float32]
 Owners: TypeAlias = NDArray[np.int32]
@@ -232,7 +225,7 @@ def cost(ask: Ask) -> float:
     sample = replace_pictures(ask.sample, Context.parse(ask.condition.context).pictures) or ask.sample
     texts = [sample.question, *(option.text for option in sample.options), ask.built.text if ask.built else ""]
     read = sum(map(estimate_tokens, texts)) + PICTURE_TOKENS * len(set(sample.all_images))
-    return READING * read + ANSWER_TOKENS[sample.task_type] + (REASONING_TOKENS if reasons(ask.condition) else 0)
+    return READING * read + sample.kind.answer_tokens + (REASONING_TOKENS if reasons(ask.condition) else 0)
 
 
 def reasons(condition: Condition) -> bool:

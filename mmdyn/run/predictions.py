@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import OPTION_LETTERS, Given, SampleSet
+from mmdyn.data import OPTION_LETTERS, Given, SampleSet, relabel
 from mmdyn.errors import InputError, MissingExtra, UserError, command_line, no_such_path
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.models import VLMEVAL_FAILURES
@@ -323,11 +323,10 @@ def as_exported(sample: Sample) -> Sample:
     if not sample.options or sample.labels == tuple(OPTION_LETTERS[: len(sample.options)]):
         return sample
     letters = dict(zip(sample.labels, OPTION_LETTERS, strict=False))
-    assert isinstance(sample.answer, tuple)
     return replace(
         sample,
         options=tuple(Option(letters[option.label], option.text, option.image) for option in sample.options),
-        answer=tuple(letters[label] for label in sample.answer if isinstance(label, str)),
+        answer=relabel(sample.answer, letters),
     )
 
 

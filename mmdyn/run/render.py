@@ -133,7 +133,7 @@ def _answer(sample: Sample) -> str:
         return template("verdicts", sample.language).text.split("\n")[not answer]
     if isinstance(answer, str):
         return answer
-    separator = _SEPARATOR[sample.language] if sample.task_type == "fill_in_the_blank" else ""
+    separator = _SEPARATOR[sample.language] if sample.kind.form == "blank" else ""
     return separator.join(part if isinstance(part, str) else part[0] for part in answer)
 
 
@@ -142,9 +142,6 @@ CUSTOM = "custom"
 
 LIKELIHOOD = "likelihood"
 """The style in which a model weighs the options instead of writing an answer."""
-
-WEIGHED = ("single_choice", "true_false")
-"""The task types that can be asked so."""
 
 _LAYOUTS = {"none": "knowledge", "inline": "kprag", "two-turn": "expansion"}
 """What the templates are called, by how the model is to elaborate on knowledge."""
@@ -312,9 +309,10 @@ def _laid_out(layout: Template, values: Mapping[str, list[Part]]) -> list[Part]:
 
 def _instruction(sample: Sample, bare: bool) -> list[Part]:
     """How to answer; where options are weighed, and in the base form, only what a statement is to be asked."""
-    if bare and sample.task_type != "true_false":
+    if bare and sample.kind.form != "claim":
         return []
-    return [TextPart(template(f"{'weighed' if bare else 'answer'}_{sample.task_type}", sample.language).text)]
+    name = f"{'weighed' if bare else 'answer'}_{sample.task_type}"
+    return [TextPart(template(name, sample.language, sample.kind.prompts).text)]
 
 
 def _begun(sample: Sample, condition: Condition, *, reasoned: bool) -> list[Message]:
@@ -323,7 +321,7 @@ def _begun(sample: Sample, condition: Condition, *, reasoned: bool) -> list[Mess
     style, language = condition.style, sample.language
     if style == LIKELIHOOD:
         verdicts = template("verdicts", language).text.split("\n")
-        labels = verdicts if sample.task_type == "true_false" else sample.labels
+        labels = verdicts if sample.kind.form == "claim" else sample.labels
         texts = tuple(spoken("", text, language) for text in labels)
         return [Message("assistant", (TextPart(lead(language, style)), ChoicesPart(texts)))]
     begins = is_base(condition) and style != CUSTOM

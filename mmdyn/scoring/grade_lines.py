@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Annotated
 
 import msgspec
@@ -22,6 +22,7 @@ from mmdyn.sample import IMAGE_MARK, Option, Sample, from_dict
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer, declined
 from mmdyn.tables import Grading, mark_of, measure
+from mmdyn.task_types import Form, kind_of
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PARTS = ("question", "task_type", "language", "answer", "checklist", "match")
@@ -122,9 +123,16 @@ def _labelled(options: Sequence[str | Option]) -> list[dict[str, str]]:
 def _unkeyed(line: _Line, row: JsonRow) -> JsonRow:
     """A question and an answer for a row that may lack them. Of the answer only the number of blanks is ever looked
     at."""
-    any_answer: JsonRow = {"true_false": True, "open_ended": "-", "fill_in_the_blank": [["-"]] * line.blanks}
-    first: Json = [option["label"] for option in _labelled(line.options)[:1]]
-    return {"question": "", "answer": any_answer.get(str(row.get("task_type")), first)}
+    first: list[Json] = [option["label"] for option in _labelled(line.options)[:1]]
+    any_answer: dict[Form, Json] = {
+        "choice": first,
+        "claim": True,
+        "blank": [first or ["-"]] * line.blanks,
+        "open": "-",
+    }
+    with suppress(ValueError):  # an unknown type is told where the sample is made
+        return {"question": "", "answer": any_answer[kind_of(str(row.get("task_type"))).form]}
+    return {"question": "", "answer": first}
 
 
 class Graded(Struct, frozen=True):

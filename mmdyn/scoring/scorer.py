@@ -19,26 +19,30 @@ from msgspec.structs import replace
 from mmdyn import equal
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.plugins import load, resolve
+from mmdyn.plugins import attribute, load, resolve
 from mmdyn.record import Reply, Score
-from mmdyn.sample import CHOICE_TYPES, Answer, Match, Sample
+from mmdyn.sample import Answer, Match, Sample
 from mmdyn.scoring.extract import CONFIDENCE, Extraction, Whole, extract
-from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
+from mmdyn.scoring.metrics._metric import Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
 
 
 def chance_of(policy: Policy, sample: Sample) -> float:
-    """The expected credit of a guess at the sample, in [0, 1]. Options that stand in a picture count by their
-    labels."""
-    if sample.task_type in CHOICE_TYPES:
-        assert isinstance(sample.answer, tuple)
-        several = sample.task_type == "multi_select"
-        return _credit(type(policy), len(sample.labels), len(sample.answer), several=several)
-    return 0.5 if sample.task_type == "true_false" else 0.0
+    """The expected credit of a guess at the sample, in [0, 1]."""
+    chance = sample.kind.chance
+    if isinstance(chance, float):
+        return chance
+    return float(attribute(chance, f"the chance of {sample.task_type}")(policy, sample))
+
+
+def chance_of_choice(policy: Policy, sample: Sample) -> float:
+    """The expected credit of a guess at a choice. Options that stand in a picture count by their labels."""
+    assert isinstance(sample.answer, tuple)
+    return _mean_credit(type(policy), len(sample.labels), len(sample.answer), several=sample.kind.several)
 
 
 @cache
-def _credit(policy: type[Policy], options: int, right: int, *, several: bool) -> float:
+def _mean_credit(policy: type[Policy], options: int, right: int, *, several: bool) -> float:
     """The mean over all guesses at so many options; with `several` picks, summed by how many of them are right and
     wrong."""
     labels, choice = [str(number) for number in range(options)], policy().choice
@@ -137,7 +141,7 @@ class Scorer:
 
     def fits(self, sample: Sample) -> bool:
         """Whether a sample can be scored: by a metric one whose answer is a text."""
-        return not self.compares or sample.task_type in COMPARED
+        return not self.compares or sample.kind.is_text
 
     def check(self, sample: Sample) -> None:
         """Raise UserError for a sample that a metric cannot score, because its answer is no text."""
@@ -156,7 +160,7 @@ class Scorer:
             extraction, value, more = _taking(extraction, whole), 1.0, False
         found = extraction.found
         more = more and extraction.rule not in SETTLED
-        unmatched = more and found is not None and sample.task_type == "open_ended"
+        unmatched = more and found is not None and sample.kind.form == "open"
         return Score(
             status=extraction.status,
             value=value,
@@ -183,21 +187,37 @@ def _credit_by_metric(metric: Metric, sample: Sample, found: Answer | None) -> C
 
 
 def _credit_by_policy(policy: Policy, sample: Sample, found: Answer | None) -> Credit:
-    gold = sample.answer
     if found is None:
-        return 0.0, (), sample.task_type == "open_ended"
-    if isinstance(gold, bool) or isinstance(found, bool):
-        return float(found == gold), (), False
-    if isinstance(gold, str) or isinstance(found, str):
-        is_right = equal.compare_answer(str(found), str(gold), _match(sample), sample.question) is True
-        return float(is_right), (), not is_right
-    if sample.task_type == "fill_in_the_blank":
-        verdicts = equal.match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample), sample.question)
-        correct = tuple(verdict is True for verdict in verdicts)
-        return policy.blanks(correct), tuple(map(float, correct)), None in verdicts
-    value = policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))
-    parts = tuple(float(label in found) for label in gold) if sample.task_type == "multi_select" else ()
-    return value, parts, False
+        return 0.0, (), sample.kind.form == "open"
+    credit: Credit = attribute(sample.kind.credit, f"the credit of {sample.task_type}")(policy, sample, found)
+    return credit
+
+
+def credit_choice(policy: Policy, sample: Sample, found: Answer) -> Credit:
+    """The credit of options that were picked; where several may be right, also what each right one earned."""
+    assert isinstance(sample.answer, tuple) and isinstance(found, tuple)
+    value = policy.choice(frozenset(_texts(found)), frozenset(_texts(sample.answer)))
+    return value, tuple(float(label in found) for label in sample.answer) if sample.kind.several else (), False
+
+
+def credit_verdict(policy: Policy, sample: Sample, found: Answer) -> Credit:
+    """The credit of true or false, which no policy changes."""
+    return float(found == sample.answer), (), False
+
+
+def credit_blanks(policy: Policy, sample: Sample, found: Answer) -> Credit:
+    """The credit of what was filled in, and what each blank earned."""
+    assert isinstance(sample.answer, tuple) and isinstance(found, tuple)
+    accepted = tuple(map(_texts, sample.answer))
+    verdicts = equal.match_blanks(_texts(found), accepted, _match(sample), sample.question)
+    correct = tuple(verdict is True for verdict in verdicts)
+    return policy.blanks(correct), tuple(map(float, correct)), None in verdicts
+
+
+def credit_text(policy: Policy, sample: Sample, found: Answer) -> Credit:
+    """The credit of an answer to an open question, which no policy changes."""
+    is_right = equal.compare_answer(str(found), str(sample.answer), _match(sample), sample.question) is True
+    return float(is_right), (), not is_right
 
 
 def _match(sample: Sample) -> Match:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar, get_args
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
-from mmdyn.sample import TaskType
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.factors import (
@@ -42,6 +42,7 @@ from mmdyn.tables.factors import (
     sample_of,
 )
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, StateTally, has_failed, is_cut_off, measure
+from mmdyn.task_types import task_types
 from mmdyn.work import SAMPLE, ProgressBar, Reader, RunFolder
 
 TREATMENT = "treatment"
@@ -70,9 +71,15 @@ _OF_KEY = ("run", "model", "set", *FACTORS)
 _OWN = frozenset((*_OF_KEY, *OF_RECORD, *OF_SAMPLE, *BINNED, "sample"))
 """Names of factors that no field of a question can have."""
 
-TASK_TYPES: tuple[TaskType, ...] = get_args(TaskType)
-
 S = TypeVar("S", bound=Struct)
+
+
+@cache
+def _form(task_type: str) -> int:
+    """A task type's number. Raises UserError where no package that is installed brings it."""
+    if task_type not in task_types():
+        raise UserError(f"the run holds questions of the task type {task_type!r}: install the package that brings it")
+    return task_types().index(task_type)
 
 
 def check_breakdown(names: Iterable[str], fields: Collection[str]) -> None:
@@ -154,9 +161,9 @@ class Columns(Struct, frozen=True, kw_only=True):
             self.read[kind] = found
         return list(self.read[kind])
 
-    def asked_as(self, task_type: TaskType) -> NDArray[np.bool_]:
+    def asked_as(self, task_type: str) -> NDArray[np.bool_]:
         """Which records were asked as questions of this task type."""
-        same: NDArray[np.bool_] = self.sides[FORM] == TASK_TYPES.index(task_type)
+        same: NDArray[np.bool_] = self.sides[FORM] == _form(task_type)
         return same
 
     def field(self, name: str) -> Field:
@@ -328,7 +335,7 @@ class _Builder:
         self._add_worth(name, run, reader, record)
         self._draws.append(record.draw)
         self._epochs.append(record.epoch)
-        self._sides[FORM].append(TASK_TYPES.index(record.task_type))
+        self._sides[FORM].append(_form(record.task_type))
         self._sides[TURNS].append(bool(record.expansion))
         sent = (record.pictures, record.reply.changed)
         pictures = NOT_RECORDED if record.pictures is None else self._pictures.setdefault(sent, len(self._pictures))

@@ -20,7 +20,7 @@ from mmdyn.data import SampleSet, read_set_manifest
 from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
 from mmdyn.plugins import ALIASES, resolve
 from mmdyn.record import ContextInfo, Record
-from mmdyn.sample import CHOICE_TYPES, Sample, from_json
+from mmdyn.sample import Sample, from_json
 from mmdyn.stats import Floats, Ints
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
@@ -425,7 +425,7 @@ OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
     "options": lambda sample: len(sample.options) or NOT_GIVEN,
     "answer_position": lambda sample: (
         "".join(map(str, sample.answer))
-        if sample.task_type in CHOICE_TYPES and isinstance(sample.answer, tuple)
+        if sample.kind.form == "choice" and isinstance(sample.answer, tuple)
         else NOT_GIVEN
     ),
 }

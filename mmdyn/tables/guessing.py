@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.sample import Answer, Option, TaskType
+from mmdyn.sample import Answer, Option
 from mmdyn.stats import Ints, equality, mean_score, uniformity, within
 from mmdyn.table import AnswerKeys, Position
 from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, TablePart, p_digits, rows_of
@@ -32,8 +32,7 @@ LONGEST = 40
 """Characters of an option that are shown."""
 
 STANDARD = BASES["variant"]
-CHOICE: TaskType = "single_choice"
-CLAIM: TaskType = "true_false"
+CHOICE, CLAIM = "single_choice", "true_false"
 TEXT = "option text"
 ELSEWHERE, EVEN, SKIPPED = "elsewhere", "even", "guesser without it"
 

@@ -23,6 +23,7 @@ from mmdyn.tables.blocks import AS_RULES, Block, Numbered, Row, RowWatcher
 from mmdyn.tables.columns import Cell, Columns
 from mmdyn.tables.factors import POOLED, Key
 from mmdyn.tables.scores import conditions_of
+from mmdyn.task_types import kind_of
 from mmdyn.text import fold
 from mmdyn.work import Reader, RunFolder
 
@@ -138,7 +139,7 @@ def _answer(record: Record) -> str:
     given = score.extracted
     if isinstance(given, list):
         parts = [_spelt(part) for part in given]
-        return f"{WRONG} {canonical(sorted(parts) if record.task_type == 'multi_select' else parts).decode()}"
+        return f"{WRONG} {canonical(sorted(parts) if kind_of(record.task_type).several else parts).decode()}"
     return "" if given is None else f"{WRONG} {_spelt(given)}"
 
 

@@ -6,18 +6,17 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.equal import compare, same
 from mmdyn.keys import Json
-from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Language, Option, Sample, Verdict
+from mmdyn.sample import IMAGE_MARK, Language, Option, Sample, Verdict
+from mmdyn.task_types import Form
 from mmdyn.text import BLANK, count_blanks, fold, read_number, readable_text, split_options, without_frames
 from perturb.item import OpenedTool, Picture
-
-Form = Literal["choice", "blank", "claim", "open"]
 
 _OPTION_LINE = re.compile(r"^[^\S\n]{0,20}[(（]?([A-H])\s?[.．、:：)）][^\S\n]{0,9}(.*)$", re.MULTILINE)
 _CLAIMS = re.compile(
@@ -185,12 +184,8 @@ def _claim_is_wrong(a: AskedForm, b: AskedForm, truth: bool) -> str:
 
 
 def _form(sample: Sample, stem: str, options: tuple[Option, ...]) -> Form:
-    if sample.task_type in CHOICE_TYPES:
-        return "choice"
-    if sample.task_type == "true_false":
-        return "claim"
-    if sample.task_type == "fill_in_the_blank":
-        return "blank"
+    if sample.kind.form != "open":
+        return sample.kind.form
     if _CLAIMS.search(stem) or _CALLED_RIGHT.search(stem):
         return "claim"
     if options:
@@ -247,7 +242,7 @@ def _gold(sample: Sample, options: tuple[Option, ...]) -> tuple[str, ...]:
         return ()
     if isinstance(answer, str):
         return (_told(answer, options),)
-    if sample.options:
+    if sample.kind.form == "choice":
         return tuple(option.text or option.image or option.label for option in sample.options if option.label in answer)
     return tuple(text for accepted in answer for text in ((accepted,) if isinstance(accepted, str) else accepted))
 
@@ -255,7 +250,7 @@ def _gold(sample: Sample, options: tuple[Option, ...]) -> tuple[str, ...]:
 def _accepted(side: AskedForm) -> list[tuple[str, ...]]:
     """What counts as right, blank by blank; the gold options together."""
     answer = side.sample.answer
-    if side.sample.task_type == "fill_in_the_blank" and isinstance(answer, tuple):
+    if side.sample.kind.form == "blank" and isinstance(answer, tuple):
         return [(one,) if isinstance(one, str) else one for one in answer]
     return [side.gold]
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.random import Generator
 
-from mmdyn.sample import IMAGE_MARK, Answer, Language, Match, Option, Sample, TaskType
+from mmdyn.sample import IMAGE_MARK, Answer, Language, Match, Option, Sample
 from mmdyn.text import (
     BLANK,
     Number,
@@ -139,7 +139,7 @@ def claimed_alone(sample: Sample, claimed: Option) -> bool:
         return False
     if any(says_none(text) or option_refers_to_option(text, labels, stem) for text in shown):
         return False
-    return sample.task_type == "multi_select" or judges_statements(stem) or all(map(_is_formal, shown))
+    return sample.kind.several or judges_statements(stem) or all(map(_is_formal, shown))
 
 
 def _is_formal(text: str) -> bool:
@@ -317,7 +317,7 @@ def as_claim(sample: Sample, label: str) -> Sample:
     Raises ValueError where an option marks a picture that is not there.
     """
     (claimed,) = (option for option in sample.options if option.label == label)
-    several, right = sample.task_type == "multi_select", label in right_labels(sample)
+    several, right = sample.kind.several, label in right_labels(sample)
     alone = _says_more(claimed) and claimed_alone(sample, claimed)
     words = _FILLED[sample.language][bool(count_blanks(sample.question))]
     words = words if alone and not several else _CLAIM[sample.language][several]
@@ -362,7 +362,7 @@ def as_either(sample: Sample, true_first: bool) -> Sample:
 def as_blank(sample: Sample) -> Sample | NotApplicable:
     """A single choice as a fill_in_the_blank of which the right option is the answer, or why that may be wrong: the
     right option can be produced from the stem alone, and the stem has one blank or asks one question."""
-    if sample.task_type != "single_choice":
+    if sample.kind.several:
         return NotApplicable("several options may be right")
     (gold,) = (option for option in sample.options if option.label in right_labels(sample))
     made = produced(sample, gold)
@@ -406,7 +406,7 @@ def with_one_blank(sample: Sample, place: int) -> Sample | NotApplicable:
 
 def short_answer(sample: Sample) -> Short | NotApplicable:
     """The answer of a blank or an open question, where it is one and short."""
-    if sample.task_type == "open_ended":
+    if sample.kind.form == "open":
         return _open_answer(sample)
     assert isinstance(sample.answer, tuple)
     if len(sample.answer) > 1 or count_blanks(sample.question) > 1:
@@ -484,7 +484,7 @@ def right_labels(sample: Sample) -> tuple[str, ...]:
 
 def _converted(
     sample: Sample,
-    task_type: TaskType,
+    task_type: str,
     answer: Answer,
     question: str | None = None,
     *,

@@ -8,7 +8,8 @@ from typing import cast
 from numpy.random import Generator
 
 from mmdyn.keys import Json
-from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
+from mmdyn.sample import Sample
+from mmdyn.task_types import kind_of
 from mmdyn.text import count_blanks, is_named_by_label
 from perturb.item import EMBEDDED, Item, NotApplicable
 from perturb.services import Operator
@@ -30,21 +31,10 @@ from perturb.text._other_forms import (
 )
 from perturb.text._wrong import COUNT, wrong_answers
 
-_TARGETS: dict[TaskType, tuple[tuple[TaskType, ...], ...]] = {
-    "single_choice": (("fill_in_the_blank", "open_ended"), ("true_false",)),
-    "multi_select": (("true_false",),),
-    "true_false": (("single_choice",),),
-    "fill_in_the_blank": (("open_ended",), ("single_choice",), ("true_false",)),
-    "open_ended": (("fill_in_the_blank",), ("single_choice",), ("true_false",)),
+_FORMS: dict[str, str] = {
+    kind_of(target).form: target for target in ("fill_in_the_blank", "open_ended", "single_choice", "true_false")
 }
-"""What each may become, those first in which guessing earns least; it earns as much in those that stand together."""
-
-_FORMS: dict[str, TaskType] = {
-    "blank": "fill_in_the_blank",
-    "open": "open_ended",
-    "choice": "single_choice",
-    "claim": "true_false",
-}
+"""What may be asked for -> the type that it stands for."""
 
 _Params = dict[str, Json]
 
@@ -86,24 +76,25 @@ class Convert(Operator):
 
         Raises ValueError where a model did not answer.
         """
-        if sample.task_type in CHOICE_TYPES and alike(sample.options):
+        if sample.kind.form == "choice" and alike(sample.options):
             return NotApplicable("two options are the same")
         targets, place, blanks = self._targets(sample.task_type, stream), _Params(), count_blanks(sample.question)
-        if sample.task_type == "fill_in_the_blank" and blanks > 1:
+        if sample.kind.form == "blank" and blanks > 1:
             place = {"blank": int(stream.integers(blanks))}
         asked = _asked(sample, place)
         if isinstance(asked, NotApplicable):
             return asked
         sample = asked
         if not targets:
-            return NotApplicable(f"a {sample.task_type} cannot become a {_FORMS[self._form]}")
+            wanted = _FORMS.get(self._form, "question of another type")
+            return NotApplicable(f"a {sample.task_type} cannot become a {wanted}")
         refusals = list[str]()
         alone: _Params | NotApplicable | None = None
         for target in targets:
             made: _Params | NotApplicable
-            if sample.task_type == "single_choice" and target != "true_false":
+            if sample.kind.form == "choice" and kind_of(target).form != "claim":
                 alone = self._alone(stream, sample) if alone is None else alone
-                made = _openly(sample, alone) if target == "open_ended" else alone
+                made = _openly(sample, alone) if kind_of(target).form == "open" else alone
             else:
                 made = self._params(stream, sample, target)
             if not isinstance(made, NotApplicable):
@@ -117,10 +108,10 @@ class Convert(Operator):
         made = asked if isinstance(asked, NotApplicable) else _converted(asked, params)
         return made if isinstance(made, NotApplicable) else item.rewrite(made)
 
-    def _targets(self, task_type: TaskType, stream: Generator) -> list[TaskType]:
-        """The forms to try, in order."""
-        ranked = [rank[place] for rank in _TARGETS[task_type] for place in stream.permutation(len(rank))]
-        return [target for target in ranked if target == _FORMS.get(self._form, target)]
+    def _targets(self, task_type: str, stream: Generator) -> list[str]:
+        """The types to try, in order."""
+        ranked = [rank[place] for rank in kind_of(task_type).becomes for place in stream.permutation(len(rank))]
+        return [target for target in ranked if self._form in ("", kind_of(target).form)]
 
     def _alone(self, stream: Generator, sample: Sample) -> _Params | NotApplicable:
         """What a single choice needs to be asked without its options: nothing, or a model's stem."""
@@ -131,28 +122,28 @@ class Convert(Operator):
             return made
         return ask_alone(sample, stream, self.services.rewriter)
 
-    def _params(self, stream: Generator, sample: Sample, target: TaskType) -> _Params | NotApplicable:
-        if sample.task_type in CHOICE_TYPES:
+    def _params(self, stream: Generator, sample: Sample, target: str) -> _Params | NotApplicable:
+        if sample.kind.form == "choice":
             claim = draw_claim(stream, sample)
             return claim if isinstance(claim, NotApplicable) else {"claim": claim}
-        if sample.task_type == "true_false":
+        if sample.kind.form == "claim":
             return {"true_first": bool(stream.integers(2))}
-        if target in ("open_ended", "fill_in_the_blank"):
-            made = as_open(sample) if target == "open_ended" else with_gap(sample)
+        if kind_of(target).is_text:
+            made = as_open(sample) if kind_of(target).form == "open" else with_gap(sample)
             return made if isinstance(made, NotApplicable) else {}
         return self._with_wrong_answers(stream, sample, target)
 
-    def _with_wrong_answers(self, stream: Generator, sample: Sample, target: TaskType) -> _Params | NotApplicable:
+    def _with_wrong_answers(self, stream: Generator, sample: Sample, target: str) -> _Params | NotApplicable:
         short = short_answer(sample)
         if isinstance(short, NotApplicable):
             return short
         if is_named_by_label(short.text, LABELS):
             return NotApplicable("the answer is a letter, as options have")
-        wrong = wrong_answers(sample, short, COUNT if target == "single_choice" else 1, stream, self.services)
+        wrong = wrong_answers(sample, short, COUNT if kind_of(target).options else 1, stream, self.services)
         if isinstance(wrong, NotApplicable):
             return wrong
         texts, source = wrong
-        if target == "true_false":
+        if kind_of(target).form == "claim":
             return {"filled": short.text if stream.integers(2) else texts[0], **source}
         return {"distractors": list(texts), "place": int(stream.integers(len(texts) + 1)), **source}
 
@@ -169,25 +160,25 @@ def _openly(sample: Sample, alone: _Params | NotApplicable) -> _Params | NotAppl
         return alone
     if "accepted" in alone:
         return {**alone, "accepted": cast("list[Json]", alone["accepted"])[:1]}
-    made = _converted(sample, {"target": "open_ended"})
+    made = _converted(sample, {"target": _FORMS["open"]})
     return made if isinstance(made, NotApplicable) else {}
 
 
 def _converted(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicable:
     """The sample in its new form; pure."""
-    target = cast("TaskType", params["target"])
-    if sample.task_type == "true_false":
+    form = kind_of(cast("str", params["target"])).form
+    if sample.kind.form == "claim":
         return as_either(sample, bool(params["true_first"]))
     if "claim" in params:
         return as_claim(sample, cast("str", params["claim"]))
-    if sample.task_type == "single_choice":
+    if sample.kind.form == "choice":
         blank = as_alone(sample, params) if "stem" in params else as_blank(sample)
-        return blank if target == "fill_in_the_blank" or isinstance(blank, NotApplicable) else as_open(blank)
-    if target in ("open_ended", "fill_in_the_blank"):
-        return as_open(sample) if target == "open_ended" else with_gap(sample)
+        return blank if form == "blank" or isinstance(blank, NotApplicable) else as_open(blank)
+    if form in ("open", "blank"):
+        return as_open(sample) if form == "open" else with_gap(sample)
     short = short_answer(sample)
     if isinstance(short, NotApplicable):
         return short
-    if target == "true_false":
+    if form == "claim":
         return as_filled_claim(sample, cast("str", params["filled"]), short.text)
     return as_choice(sample, short.text, cast("list[str]", params["distractors"]), cast("int", params["place"]))

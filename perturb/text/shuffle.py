@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from numpy.random import Generator
 
 from mmdyn.keys import Json
-from mmdyn.sample import CHOICE_TYPES, Sample
+from mmdyn.sample import Sample
 from mmdyn.text import (
     is_named_by_label,
     lists_options,
@@ -84,7 +84,7 @@ def _free(sample: Sample) -> int:
 
 def _problem(sample: Sample) -> str:
     """Why the options must stay where they are, or the empty string."""
-    if sample.task_type not in CHOICE_TYPES:
+    if sample.kind.form != "choice":
         return f"there are no options to shuffle ({sample.task_type})"
     if sample.options_in_image:
         return "the options are in the picture"

@@ -123,7 +123,7 @@ def test_a_prompt_of_ones_own_is_read_as_far_as_it_goes():
     assert read_prompt((Message("system", (TextPart("s"),)), Message("user", (TextPart(text),)))) == ReadPrompt(
         text, "single_choice", "en", {"A": "one", "B": "two"}, "Context first.\n\nPick one.\n(choose well)", ""
     )
-    assert read_prompt(()).kind == "open_ended"
+    assert read_prompt(()).task_type == "open_ended"
 
 
 HOSTILE = ["", *(piece * 100_000 for piece in ("True ", "((((", "A. \n", "____", "质质", "1.1"))]
@@ -187,7 +187,7 @@ def test_knowledge_question_and_options_are_told_apart(name: str, language: str,
         assert not prompt.elaborates
         assert prompt.blanks == (len(sample.answer) if sample.task_type == "fill_in_the_blank" else prompt.blanks)
         if not name.endswith("likelihood"):
-            assert (prompt.kind, prompt.language) == (sample.task_type, language)
+            assert (prompt.task_type, prompt.language) == (sample.task_type, language)
 
 
 @pytest.mark.parametrize("name", NAMES)

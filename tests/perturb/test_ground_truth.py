@@ -20,7 +20,8 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn import plugins
 from mmdyn.equal import same
 from mmdyn.keys import stream
-from mmdyn.sample import TASK_TYPES, Match, Option, Sample
+from mmdyn.sample import Match, Option, Sample
+from mmdyn.task_types import OURS
 from mmdyn.text import unwrapped_text
 from perturb import Item, NotApplicable, Picture
 from perturb.text._other_forms import with_one_blank
@@ -169,9 +170,7 @@ OWED = {
 
 
 def test_the_made_samples_are_of_all_kinds() -> None:
-    assert {(one.task_type, one.language) for one in MADE} == {
-        (kind, language) for kind in TASK_TYPES for language in TRUTHS
-    }
+    assert {(one.task_type, one.language) for one in MADE} == {(kind, language) for kind in OURS for language in TRUTHS}
 
 
 @pytest.mark.parametrize("name", TEXT)

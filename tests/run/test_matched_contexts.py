@@ -20,7 +20,7 @@ from mmdyn.models import Message, TextPart
 from mmdyn.prompts import LANGUAGES
 from mmdyn.record import Condition
 from mmdyn.run.plan import REASONING_TOKENS
-from mmdyn.run.render import WEIGHED, Renderer, own_instructions
+from mmdyn.run.render import Renderer, own_instructions
 from mmdyn.sample import Sample
 from mmdyn.tables import report
 
@@ -52,7 +52,7 @@ def test_both_sides_reason_in_the_same_words(tmp_path: Path, context: str, style
     samples: list[Sample] = [make(question="¿?", language=language) for make in (choice, multi, blank, true_false, open_ended)]  # fmt: skip
     renderer = Renderer(ImageFolder(tmp_path))
     for sample in samples:
-        if style == "likelihood" and sample.task_type not in WEIGHED:
+        if style == "likelihood" and not sample.kind.weighed:
             continue
         without = renderer.messages(sample, Condition(style=style))
         beside = renderer.messages(sample, Condition(context=context, style=style), "- Polygons: a text.")

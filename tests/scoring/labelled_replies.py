@@ -12,7 +12,7 @@ from typing import Any
 from real_outputs import LETTERS, Output
 
 from mmdyn.equal import same
-from mmdyn.sample import Language, Option, Sample, TaskType
+from mmdyn.sample import Language, Option, Sample
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class LabelledReply:
 
     set: str
     id: str
-    task_type: TaskType
+    task_type: str
     language: Language
     question: str
     options: tuple[str, ...]

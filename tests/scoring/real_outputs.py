@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mmdyn.equal import same
-from mmdyn.sample import Language, TaskType
+from mmdyn.sample import Language
 from mmdyn.scoring.extract import extract
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -30,7 +30,7 @@ class Output:
     """
 
     id: str
-    task: TaskType
+    task: str
     reply: str
     gold: tuple[str, ...]
     theirs: tuple[str, ...] | None
@@ -82,7 +82,7 @@ def maintainer_readings(data: Path = DATA) -> list[tuple[str, str]]:
 def equal_as_read(gold: str, given: str, letters: bool) -> bool:
     """Whether what is read in a reply is what is read in the gold answer: letters of a choice among five, or open
     answers."""
-    task: TaskType = "single_choice" if letters else "open_ended"
+    task: str = "single_choice" if letters else "open_ended"
     read = [extract(task, text, labels=tuple("ABCDE") if letters else ()).found for text in (given, gold)]
     if letters:
         return read[0] is not None and read[0] == read[1]
@@ -102,7 +102,7 @@ def gaokao_questions(data: Path = DATA) -> Iterator[Output]:
     """Questions with one answer each, of which physics may have several letters."""
     for row in rows("gaokao-bench/dev/gpt4_0314_objective_outputs.jsonl", data):
         if len(row["standard_answer"]) == 1:
-            task: TaskType = "multi_select" if "Physics" in row["keyword"] else "single_choice"
+            task: str = "multi_select" if "Physics" in row["keyword"] else "single_choice"
             yield _gaokao(row, task, tuple(row["standard_answer"][0]), tuple("".join(row["model_answer"])), 7)
 
 
@@ -113,9 +113,7 @@ def gaokao_passages(data: Path = DATA) -> Iterator[Output]:
             yield _gaokao(row, "fill_in_the_blank", tuple(row["standard_answer"]), tuple(row["model_answer"]), 0)
 
 
-def _gaokao(
-    row: dict[str, Any], task: TaskType, gold: tuple[str, ...], theirs: tuple[str, ...], options: int
-) -> Output:
+def _gaokao(row: dict[str, Any], task: str, gold: tuple[str, ...], theirs: tuple[str, ...], options: int) -> Output:
     right = theirs == gold
     return Output(str(row["id"]), task, row["model_output"], gold, theirs or None, right, ("",) * options, "zh")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from mmdyn.sample import Answer, TaskType
+from mmdyn.sample import Answer
 from mmdyn.scoring.extract import Extraction, extract
 from mmdyn.scoring.extract.response import WINDOW
 
 FOUR = tuple("ABCD")
 CITIES = {"labels": FOUR, "option_texts": ("Paris", "London", "Rome", "Madrid")}
-TASKS: tuple[TaskType, ...] = ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended")
+TASKS: tuple[str, ...] = ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended")
 
 
 def choice(response: str, **more: Any) -> Extraction:
@@ -49,7 +49,7 @@ def several(response: str) -> Extraction:
         ("fill_in_the_blank", "So the an\u200bswer is\u200b 4\u200b2.", ("42",), "sentence", "4\u200b2"),
     ],
 )
-def test_the_rule_and_the_place(task_type: TaskType, response: str, answer: Answer, rule: str, said: str) -> None:
+def test_the_rule_and_the_place(task_type: str, response: str, answer: Answer, rule: str, said: str) -> None:
     got = extract(task_type, response, **CITIES if task_type in ("single_choice", "multi_select") else {})  # type: ignore[arg-type]
     assert (got.found, got.status, got.rule) == (answer, "ok", rule)
     assert got.span is not None and response[slice(*got.span)] == said
@@ -106,7 +106,7 @@ def test_the_plainer_an_answer_is_announced_the_surer_it_is() -> None:
     ("", "empty"), (" \n\u200b", "empty"), ("hm hm hm hm hm hm, hm and hm and hm", "none"),
     ("<think>perhaps B", "cut_off"), ("I can't help with that.", "refused"), ("抱歉，我无法回答。", "refused"),
 ])  # fmt: skip
-def test_why_nothing_was_read(task_type: TaskType, response: str, rule: str) -> None:
+def test_why_nothing_was_read(task_type: str, response: str, rule: str) -> None:
     got = extract(task_type, response, **CITIES)  # type: ignore[arg-type]
     assert (got.found, got.span, got.confidence) == (None, None, 0.0)
     assert got.rule == rule
@@ -119,7 +119,7 @@ def test_why_nothing_was_read(task_type: TaskType, response: str, rule: str) -> 
     ("multi_select", "Answer: A, C\nAnswer: A, D"), ("true_false", "Answer: true\nAnswer: false"),
     ("fill_in_the_blank", "Answer: 4\nAnswer: 5"), ("open_ended", "Answer: 4\nAnswer: 5"),
 ])  # fmt: skip
-def test_answers_that_differ_or_are_taken_back_are_a_conflict(task_type: TaskType, response: str) -> None:
+def test_answers_that_differ_or_are_taken_back_are_a_conflict(task_type: str, response: str) -> None:
     got = extract(task_type, response, **CITIES)  # type: ignore[arg-type]
     assert (got.found, got.status, got.rule) == (None, "unparsed", "conflict")
 
@@ -206,6 +206,6 @@ def test_an_x_is_a_cross_in_chinese_only(response: str, cross: bool) -> None:
 
 
 @pytest.mark.parametrize("task_type", TASKS)
-def test_lone_surrogates_are_replaced(task_type: TaskType) -> None:
+def test_lone_surrogates_are_replaced(task_type: str) -> None:
     got = extract(task_type, "Answer: \ud800A", labels=FOUR, option_texts=("",) * 4)
     assert "\ud800" not in str(got.found)

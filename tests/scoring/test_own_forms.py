@@ -22,10 +22,11 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn.equal import same
 from mmdyn.keys import stream
 from mmdyn.prompts import LANGUAGES, __file__ as prompts
-from mmdyn.sample import TASK_TYPES, Option, Sample
+from mmdyn.sample import Option, Sample
 from mmdyn.scoring.extract import extract
+from mmdyn.task_types import OURS
 from perturb import NotApplicable
-from perturb.text.convert import _TARGETS, Convert
+from perturb.text.convert import Convert
 
 REPLIES = 12
 READ_SHARE = 0.85
@@ -107,7 +108,7 @@ def params_of(parent: Parent) -> Iterator[dict[str, Any]]:
             yield {"target": "single_choice", "distractors": [*parent.wrong], "place": place}
     if parent.sample.task_type == "fill_in_the_blank" and len(sample.answer) > 1:  # type: ignore[arg-type]
         yield from ({"target": "open_ended", "blank": place} for place in range(len(sample.answer)))  # type: ignore[arg-type]
-    for target in set(chain.from_iterable(_TARGETS[sample.task_type])) & {"fill_in_the_blank", "open_ended"}:
+    for target in set(chain.from_iterable(sample.kind.becomes)) & {"fill_in_the_blank", "open_ended"}:
         if parent.stem:
             accepted = parent.accepted if target == "fill_in_the_blank" else parent.accepted[:1]
             yield {"target": target, "stem": parent.stem, "accepted": [*accepted]}
@@ -147,7 +148,7 @@ def test_every_form_that_the_operator_makes_has_its_replies() -> None:
     forms = {(form, sample.language) for form, _, sample in MADE}
     assert {group for group in GROUPS if " as " in group[0]} == forms
     pairs = {tuple(form.split(",")[0].split(" as ")) for form, _ in forms}
-    assert pairs == {(kind, target) for kind, ranks in _TARGETS.items() for target in chain(*ranks)}
+    assert pairs == {(kind, target) for kind, row in OURS.items() for target in chain(*row.becomes)}
     assert {len({row["response"] for row in rows}) for rows in GROUPS.values()} == {REPLIES}
     assert {len(rows) for rows in GROUPS.values()} == {REPLIES}
 
@@ -175,10 +176,10 @@ def test_every_way_in_which_prompts_ask_has_replies_of_every_task_type(language:
         text = file.read_text(encoding="utf-8")
         if "{instruction}" in text and "likelihood" not in file.stem:
             ways[text.partition("{options}")[2]].add(file.stem)
-    assert {f"answer_{kind}" for kind in TASK_TYPES} == {file.stem for file in folder.glob("answer_*.txt")}
+    assert {f"answer_{kind}" for kind in OURS} == {file.stem for file in folder.glob("answer_*.txt")}
     for names in ways.values():
         rows = [row for row in ROWS if row["language"] == language and row["form"].split()[0] in names]
-        assert {row["task_type"] for row in rows} == set(TASK_TYPES), names
+        assert {row["task_type"] for row in rows} == set(OURS), names
 
 
 def reading(row: dict[str, Any]) -> Any:

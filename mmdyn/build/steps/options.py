@@ -99,7 +99,7 @@ def _answers(sample: Sample) -> list[str]:
     """The texts each of which answers a sample. Raises Refused."""
     if isinstance(sample.answer, str):
         return [sample.answer.strip()]
-    if sample.task_type == "fill_in_the_blank" and isinstance(sample.answer, tuple) and len(sample.answer) == 1:
+    if sample.kind.form == "blank" and isinstance(sample.answer, tuple) and len(sample.answer) == 1:
         return [text.strip() for text in sample.answer[0]]
     raise Refused(f"a {sample.task_type} of {len(sample.told.right)} answers is no open question")
 

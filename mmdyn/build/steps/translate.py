@@ -116,7 +116,7 @@ def _marked(sample: Sample) -> tuple[Sample, list[str]]:
 
     Raises Refused where nobody can say which answer goes where.
     """
-    if sample.task_type != "fill_in_the_blank":
+    if sample.kind.form != "blank":
         return sample, []
     blanks = [found[0] for found in BLANK.finditer(sample.question)]
     if len(blanks) != len(sample.told.right):
@@ -144,7 +144,7 @@ def _mapped(sample: Sample, new: Callable[[str], str]) -> Sample:
         answer = sample.answer
         if isinstance(answer, str):
             return made(answer)
-        if sample.task_type == "fill_in_the_blank" and isinstance(answer, tuple):
+        if sample.kind.form == "blank" and isinstance(answer, tuple):
             return tuple(tuple(made(text) for text in accepted) for accepted in answer)
         return answer
 

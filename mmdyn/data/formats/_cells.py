@@ -26,21 +26,14 @@ from mmdyn.data.images import ImageFolder, from_base64, read_inside
 from mmdyn.data.rows import Row
 from mmdyn.errors import InputError, did_you_mean
 from mmdyn.keys import canonical
-from mmdyn.sample import CHOICE_TYPES, TASK_TYPES, Answer, ImageRef, Language, Option, Sample, TaskType
+from mmdyn.sample import Answer, ImageRef, Language, Option, Sample
+from mmdyn.task_types import OURS, kind_of, task_types
 from mmdyn.text import read_labels
 
 OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 OPTION_COLUMN = re.compile(r"([A-J])|(?i:options?|opt|choices?|candidate|选项)[\W_]*([A-Ja-j]|\d{1,2})")
 """What a column that holds one option is called."""
-
-ALIASES: dict[str, TaskType] = {
-    "single_answer_choice": "single_choice",
-    "multiple_choice": "multi_select",
-    "multiple_answer_choice": "multi_select",
-    "calculation": "open_ended",
-}
-"""Names of MDK12-Bench for our task types."""
 
 _ITEM = re.compile(r"""\s*('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\s*(,|\])""", re.DOTALL)
 _CLOSE = re.compile(r"\s*\]")
@@ -93,19 +86,20 @@ def _python_text(quoted: str) -> str:
         raise ValueError(f"the text {quoted[:40]} of a list cannot be read: double its backslashes") from None
 
 
-def read_task_type(text: str) -> TaskType:
-    """A task type by our name or MDK12-Bench's, hyphens and spaces allowed. Raises ValueError."""
+def read_task_type(text: str) -> str:
+    """A task type by its name or an alias, hyphens and spaces allowed. Raises ValueError."""
     name = re.sub(r"[\s-]+", "_", text.strip().lower())
-    for known in TASK_TYPES:
-        if name == known:
-            return known
-    if name in ALIASES:
-        return ALIASES[name]
-    hint = did_you_mean(name, [*TASK_TYPES, *ALIASES])
-    raise ValueError(f"the task type {text.strip()[:40]!r} is unknown{hint}: use one of {', '.join(TASK_TYPES)}")
+    aliases = {alias: ours for ours, kind in OURS.items() for alias in kind.aliases}
+    known = task_types()
+    if name in known:
+        return name
+    if name in aliases:
+        return aliases[name]
+    hint = did_you_mean(name, [*known, *aliases])
+    raise ValueError(f"the task type {text.strip()[:40]!r} is unknown{hint}: use one of {', '.join(known)}")
 
 
-def guess_task_type(answer: str, labels: tuple[str, ...]) -> TaskType:
+def guess_task_type(answer: str, labels: tuple[str, ...]) -> str:
     """By options and answer: no options is open_ended, several letters multi_select, else single_choice."""
     if not labels:
         return "open_ended"
@@ -128,22 +122,23 @@ def read_language(name: str, text: str) -> Language:
     raise ValueError(f"the language {name[:40]!r} is unknown: use en or zh")
 
 
-def read_answer(text: str, kind: TaskType, labels: tuple[str, ...] = (), texts: tuple[str, ...] = ()) -> Answer:
+def read_answer(text: str, task_type: str, labels: tuple[str, ...] = (), texts: tuple[str, ...] = ()) -> Answer:
     """A cell's answer for a task type, as `write_answer` and other people write it.
 
-    Raises ValueError for none, and for a true_false of other words.
+    Raises ValueError for none, and for a claim of other words than true and false.
     """
     if not text.strip():
         raise ValueError("the answer is empty: fill it in")
-    if kind in CHOICE_TYPES:
+    form = kind_of(task_type).form
+    if form == "choice":
         return read_listed_labels(text, labels, texts)
-    if kind == "fill_in_the_blank":
+    if form == "blank":
         return _read_blanks(text)
-    if kind == "open_ended":
+    if form == "open":
         return text
     word = text.strip().rstrip(".。").lower()
     if word not in _TRUE | _FALSE:
-        raise ValueError(f"the answer of a true_false must be true or false; {text.strip()[:40]!r} given")
+        raise ValueError(f"the answer of a {task_type} must be true or false; {text.strip()[:40]!r} given")
     return word in _TRUE
 
 
@@ -169,13 +164,25 @@ def _read_blanks(text: str) -> Answer:
     return tuple((blank,) if isinstance(blank, str) else tuple(blank) for blank in blanks)
 
 
-def write_answer(answer: Answer, kind: TaskType, labels: tuple[str, ...] = ()) -> str:
+def relabel(answer: Answer, labels: Mapping[str, str]) -> Answer:
+    """An answer that names options, by the new labels of these."""
+    if not isinstance(answer, tuple):
+        return answer
+    return tuple(
+        [
+            labels.get(part, part) if isinstance(part, str) else tuple([labels.get(one, one) for one in part])
+            for part in answer
+        ]
+    )
+
+
+def write_answer(answer: Answer, task_type: str, labels: tuple[str, ...] = ()) -> str:
     """An answer as readable text that `read_answer` takes back: AC, true, the words themselves, or else a JSON list."""
     if isinstance(answer, bool):
         return "true" if answer else "false"
     if isinstance(answer, str):
         return answer
-    if kind in CHOICE_TYPES:
+    if kind_of(task_type).form == "choice":
         plain = "".join(text for text in answer if isinstance(text, str))
         unlisted = not plain.strip().startswith("[") and read_listed_labels(plain, labels) == answer
         return plain if unlisted else canonical(answer).decode()

@@ -29,13 +29,14 @@ from mmdyn.data.formats._cells import (
     read_option_cells,
     read_task_type,
     read_tsv_rows,
+    relabel,
     write_answer,
 )
 from mmdyn.data.images import ImageFolder, is_picture, is_picture_name
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.keys import Json, canonical
-from mmdyn.sample import ImageRef, Option, Sample, TaskType, from_dict, from_json
+from mmdyn.sample import ImageRef, Option, Sample, from_dict, from_json
 from mmdyn.text import read_options
 
 REST = "mmdyn"
@@ -141,7 +142,7 @@ def sample_of_tsv_row(
     row: TsvRow,
     *,
     id: str | None = None,
-    task_type: TaskType | None = None,
+    task_type: str | None = None,
     fields: Mapping[str, str | int | float] | None = None,
 ) -> Sample:
     """Make a sample from a row of VLMEvalKit's columns.
@@ -196,8 +197,8 @@ def _to_cells(sample: Sample, images: ImageFolder) -> dict[str, str]:
     places = _places(sample)
     letters = dict(zip(sample.labels, OPTION_LETTERS, strict=False))
     answer = sample.answer
-    if letters and isinstance(answer, tuple):
-        answer = tuple(letters[label] for label in answer if isinstance(label, str))
+    if letters:
+        answer = relabel(answer, letters)
     shown = {
         letter: _shown(option, place)
         for letter, option, place in zip(OPTION_LETTERS, sample.options, places, strict=False)
@@ -270,9 +271,8 @@ def _read_back(row: TsvRow) -> Sample:
     letters = tuple(OPTION_LETTERS[: len(options)])
     kind = read_task_type(cells.get("task_type", ""))
     answer = read_answer(cells.get("answer", ""), kind, letters)
-    if options and isinstance(answer, tuple):
-        labels = dict(zip(letters, (option.label for option in options), strict=True))
-        answer = tuple(labels.get(letter, letter) for letter in answer if isinstance(letter, str))
+    if options:
+        answer = relabel(answer, dict(zip(letters, (option.label for option in options), strict=True)))
     images = row.images if rest.images is None else tuple(_picture(row.images, number) for number in rest.images)
     columns = {
         "id": _id(cells),

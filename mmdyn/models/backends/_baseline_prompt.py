@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.models.model import NO_WEIGHING, Message, choices
-from mmdyn.sample import Language, TaskType
+from mmdyn.sample import Language
+from mmdyn.task_types import Form, kind_of
 
 ANSWER = {"en": "Answer: ", "zh": "答案："}
 TRUE_FALSE = {"en": ("True", "False"), "zh": ("正确", "错误")}
@@ -25,7 +26,7 @@ _OPTION = re.compile(r"([A-Z])\.(?:[ \t]+(.*))?$")
 _HEADING = re.compile(r"^(?:Question:|题目：)[ \t]*$", re.M)
 _INTRODUCTION = re.compile(r"\A\s*[^\n]*[:：][ \t]*\n\n")
 _BLANK = re.compile(r"_{2,}|（[ \t　]*）|\([ \t　]*\)")
-_SIGNS: tuple[tuple[TaskType, tuple[str, ...]], ...] = (
+_SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("multi_select", ("one or more",)),
     ("multi_select", ("letters",)),
     ("multi_select", ("一个或多个",)),
@@ -48,12 +49,22 @@ class ReadPrompt(Struct, frozen=True):
     """
 
     text: str
-    kind: TaskType
+    task_type: str
     language: Language
     options: dict[str, str]
     question: str
     knowledge: str
     elaborates: bool = False
+
+    @property
+    def form(self) -> Form:
+        """What its answer is made of."""
+        return kind_of(self.task_type).form
+
+    @property
+    def several(self) -> bool:
+        """Whether several of its options may be right."""
+        return kind_of(self.task_type).several
 
     @property
     def blanks(self) -> int:
@@ -62,7 +73,7 @@ class ReadPrompt(Struct, frozen=True):
 
     def answer(self, *values: str) -> str:
         """The last line that the prompt asks for; the letters of a choice stand side by side."""
-        separator = "" if self.kind == "multi_select" else SEPARATOR[self.language]
+        separator = "" if self.several else SEPARATOR[self.language]
         return ANSWER[self.language] + separator.join(values)
 
 
@@ -78,7 +89,7 @@ def read_prompt(messages: tuple[Message, ...]) -> ReadPrompt:
     asked, options = _cut_options(before)
     return ReadPrompt(
         text=text,
-        kind=_kind(instruction, options),
+        task_type=_task_type(instruction, options),
         language="zh" if ANSWER["zh"] in (instruction or "".join(last.text for last in messages[-1:])) else "en",
         options=options,
         question=asked.strip(),
@@ -128,7 +139,7 @@ def _labelled(lines: list[str]) -> Iterator[tuple[str, str]]:
         yield label, line.strip()
 
 
-def _kind(instruction: str, options: dict[str, str]) -> TaskType:
+def _task_type(instruction: str, options: dict[str, str]) -> str:
     said = instruction.lower()
     for kind, words in _SIGNS:
         if all(word in said for word in words):

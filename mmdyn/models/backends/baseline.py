@@ -95,36 +95,35 @@ class Baseline:
 def _random(prompt: ReadPrompt) -> list[str]:
     draws = stream("baseline", "random", VERSION, prompt.text)
     labels = list(prompt.options) or list(UNSEEN_OPTIONS)
-    if prompt.kind == "single_choice":
-        return [labels[int(draws.integers(len(labels)))]]
-    if prompt.kind == "multi_select":
-        drawn = [label for label, coin in zip(labels, draws.random(len(labels)), strict=True) if coin < 0.5]
+    if prompt.form == "choice":
+        coins = draws.random(len(labels)).tolist() if prompt.several else [1.0] * len(labels)
+        drawn = [label for label, coin in zip(labels, coins, strict=True) if coin < 0.5]
         return drawn or [labels[int(draws.integers(len(labels)))]]
-    if prompt.kind == "true_false":
+    if prompt.form == "claim":
         return [TRUE_FALSE[prompt.language][int(draws.integers(2))]]
     spans = _SPAN.findall(f"{prompt.knowledge}\n{prompt.question}") or ["1"]
     return [spans[int(place)] for place in draws.integers(len(spans), size=_wanted(prompt))]
 
 
 def _majority(prompt: ReadPrompt) -> list[str]:
-    if prompt.kind in ("single_choice", "multi_select"):
+    if prompt.form == "choice":
         return [next(iter(prompt.options), UNSEEN_OPTIONS[0])]
-    if prompt.kind == "true_false":
+    if prompt.form == "claim":
         return [TRUE_FALSE[prompt.language][0]]
     return ["1"] * _wanted(prompt)
 
 
 def _lexical(prompt: ReadPrompt) -> list[str]:
-    if prompt.kind in ("single_choice", "multi_select"):
+    if prompt.form == "choice":
         return _nearest_options(prompt)
-    if prompt.kind == "true_false":
+    if prompt.form == "claim":
         supported = _overlap(prompt.question, _words(prompt.knowledge)) >= 0.5
         true = supported or not _SWEEPING.search(prompt.question)
         return [TRUE_FALSE[prompt.language][0 if true else 1]]
     asked = _words(prompt.question)
     sentences = [found.strip(" -*\t") for found in _SENTENCE.findall(prompt.knowledge or prompt.question)]
     ranked = sorted(filter(None, sentences), key=lambda sentence: len(asked & _words(sentence)), reverse=True)
-    if prompt.kind == "open_ended":
+    if prompt.form == "open":
         return ranked[:1] or ["1"]
     spans = [span for sentence in ranked[:NEAREST] for span in _SPAN.findall(sentence)][:MOST_SPANS]
     news = list(dict.fromkeys(span for span in spans if span not in prompt.question)) or spans or ["1"]
@@ -139,7 +138,7 @@ def _nearest_options(prompt: ReadPrompt) -> list[str]:
     rest = _words(f"{prompt.knowledge}\n{prompt.question}")
     overlaps = {label: _overlap(text, rest) for label, text in options.items()}
     best = max(overlaps, key=lambda label: (overlaps[label], digest([prompt.text, label])))
-    if prompt.kind == "single_choice":
+    if not prompt.several:
         return [best]
     mean = sum(overlaps.values()) / len(overlaps)
     return [label for label, overlap in overlaps.items() if overlap > mean] or [best]
@@ -160,4 +159,4 @@ def _words(text: str) -> set[str]:
 
 
 def _wanted(prompt: ReadPrompt) -> int:
-    return prompt.blanks if prompt.kind == "fill_in_the_blank" else 1
+    return prompt.blanks if prompt.form == "blank" else 1

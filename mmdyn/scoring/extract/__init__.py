@@ -1,4 +1,4 @@
-"""What a response answers: the one way into the readers of the five task types. No model is asked, nothing is
+"""What a response answers: the one way into the readers of the task types. No model is asked, nothing is
 guessed."""
 
 from mmdyn.scoring.extract._extract import extract

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from mmdyn.sample import Language, TaskType
-from mmdyn.scoring.extract.choice import read_choice
+from mmdyn.plugins import attribute
+from mmdyn.sample import Language
 from mmdyn.scoring.extract.response import Asked, Extraction, Response
-from mmdyn.scoring.extract.texts import read_blanks, read_open, read_whole
-from mmdyn.scoring.extract.true_false import read_true_false
-
-_READERS = {
-    "single_choice": read_choice,
-    "multi_select": read_choice,
-    "true_false": read_true_false,
-    "fill_in_the_blank": read_blanks,
-    "open_ended": read_open,
-}
+from mmdyn.scoring.extract.texts import read_whole
+from mmdyn.task_types import kind_of
 
 
 def extract(
-    task_type: TaskType,
+    task_type: str,
     response: str,
     *,
     question: str = "",
@@ -44,5 +36,6 @@ def extract(
     """
     asked = Asked(task_type, question, labels, option_texts, language, blanks)
     read = Response.of(response, truncated)
-    extraction = _READERS[task_type](read, asked)
-    return replace(extraction, whole=read_whole(read)) if task_type == "open_ended" else extraction
+    kind = kind_of(task_type)
+    extraction: Extraction = attribute(kind.reader, f"the reader of {task_type}")(read, asked)
+    return replace(extraction, whole=read_whole(read)) if kind.form == "open" else extraction

@@ -23,6 +23,7 @@ from mmdyn.scoring.extract.announcements import (
 from mmdyn.scoring.extract.labels import Labels, OptionTexts, Picks, labels_of
 from mmdyn.scoring.extract.response import Asked, Extraction, Response, conflict, found, nothing
 from mmdyn.scoring.extract.tables import pattern
+from mmdyn.task_types import kind_of
 
 _ASKS_FOR_WRONG = re.compile(r"\b(?:not|incorrect|false|wrong|except|least|cannot|never)\b|不|错误|有误|除", re.I)
 _RIGHT = pattern("unmeant.right")
@@ -45,7 +46,7 @@ def judged(response: Response, labels: Labels, asked: Asked) -> tuple[Picks, str
     start, end = response.last_line()
     last = max(start, *(mark.end() for mark in _LAST.finditer(response.flat, 0, max(start, end - 1))), 0)
     all_judged = len(wrong) + len(right) == len(labels.labels)
-    one_of_several = asked.task_type == "single_choice" and len(right) == 1 <= len(wrong)
+    one_of_several = not kind_of(asked.task_type).several and len(right) == 1 <= len(wrong)
     if not (all_judged or one_of_several) and min(right.values()) < last:
         return None
     return Picks(labels.ordered(list(right)), min(right.values()), max(right.values()) + 1), "judged"
@@ -82,7 +83,7 @@ _LONGEST_ALONE, _LONGEST_LINE = 60, 400
 
 def read_choice(response: Response, asked: Asked) -> Extraction:
     """The labels that a response chooses, in the options' order: exactly one unless several may be right."""
-    several = asked.task_type == "multi_select"
+    several = kind_of(asked.task_type).several
     reply = _Reply(response, labels_of(asked.labels), OptionTexts(asked.labels, asked.option_texts), several)
     read = reply.announced()
     if not read and not (response.cut_off or response.truncated):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from mmdyn.sample import Answer, Language, TaskType
+from mmdyn.sample import Answer, Language
 from mmdyn.scoring.extract.tables import pattern
 from mmdyn.text import find_answer, visible_and_gaps
 
@@ -16,7 +16,7 @@ class Asked(Struct, frozen=True, gc=False):
     """`labels` and `option_texts` are the options' (an option without a text has ""), `blanks` how many are to be
     filled."""
 
-    task_type: TaskType
+    task_type: str
     question: str = ""
     labels: tuple[str, ...] = ()
     option_texts: tuple[str, ...] = ()

@@ -8,9 +8,6 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from mmdyn.sample import Answer, Sample
 
-COMPARED = ("open_ended", "fill_in_the_blank")
-"""The task types whose answers are texts. A letter or a verdict is right or wrong: that is for a policy."""
-
 _EDGES = " \t\r\n\u3000*`\"'“”‘’,;:。、，；："
 
 

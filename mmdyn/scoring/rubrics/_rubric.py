@@ -123,7 +123,7 @@ def golden(sample: Sample) -> tuple[str, ...]:
         return (template("verdicts", sample.language).text.split("\n")[not answer],)
     if isinstance(answer, str):
         return (answer,)
-    if sample.task_type == "fill_in_the_blank":
+    if sample.kind.form == "blank":
         either = _OR[sample.language]
         return tuple(blank if isinstance(blank, str) else either.join(blank) for blank in answer)
     return ("\n".join(_option(sample, option) for option in sample.options if option.label in answer),)
