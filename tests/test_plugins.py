@@ -165,6 +165,89 @@ def test_another_package_s_format_benchmark_model_and_scorer_work_together(site:
     assert scores["facts"]["unparsed"] == 2
 
 
+def matched(id: str, answer: list[str], **more: object) -> dict[str, object]:
+    capitals = {"A": "Berlin", "B": "Paris", "C": "Rome"}
+    row = {"id": id, "question": "1. France\n2. Italy\nWhich is the capital of each?", "task_type": "matching", **more}
+    options = [{"label": label, "text": text} for label, text in capitals.items()]
+    return {**row, "options": options, "answer": [[label] for label in answer]}
+
+
+@pytest.fixture(scope="module")
+def matching(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two questions of a task type that another package brings."""
+    file = tmp_path_factory.mktemp("matching") / "capitals.jsonl"
+    rows = [
+        matched("both", ["B", "C"]),
+        matched("zh", ["B", "C"], language="zh", question="法国和意大利的首都各是哪个？"),
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def test_another_package_s_task_type_is_asked_scored_and_reported(site: Path, matching: Path, tmp_path: Path) -> None:
+    replies = [
+        {"match": "in the order of the items", "reply": "1 is Paris.\nAnswer: B, C"},
+        {"match": "依各项的顺序", "reply": "答案：B，A"},
+    ]
+    (tmp_path / "replies.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+    run = tmp_path / "run"
+    asking = ("eval", matching, "-m", f"scripted:{tmp_path / 'replies.jsonl'}", "-o", run, "--policy", "mdk12")
+    done = python(site, "-m", "mmdyn", *asking)
+    assert done.returncode == 0, done.stderr
+    exported = python(site, "-m", "mmdyn", "runs", "export", run, "-o", tmp_path / "records.jsonl")
+    assert exported.returncode == 0, exported.stderr
+    rows = {row["sample"]: row for row in map(json.loads, (tmp_path / "records.jsonl").read_text().splitlines())}
+    told = {name: (row["task_type"], row["score"], row["parts"], row["chance"]) for name, row in rows.items()}
+    assert told == {
+        "both": ("matching", 1.0, "[1.0,1.0]", pytest.approx(1 / 3)),
+        "zh": ("matching", 0.5, "[1.0,0.0]", pytest.approx(1 / 3)),
+    }
+    report = python(site, "-m", "mmdyn", "report", run, "--by", "task_type", "--json")
+    cells = [row for part in json.loads(report.stdout)["parts"] for row in part["rows"] if row["quantity"] == "score"]
+    assert {row["value"] for row in cells if row["factors"].get("task_type") == "matching"} == {0.75}
+    alone = python(tmp_path, "-m", "mmdyn", "report", run)
+    problem = "the run holds questions of the task type 'matching': install the package that brings it"
+    assert (alone.returncode, alone.stderr) == (2, f"mmdyn: {problem}\n")
+
+
+def test_another_package_s_task_type_is_read_converted_and_perturbed(
+    site: Path, matching: Path, tmp_path: Path
+) -> None:
+    for file in ("set.tsv", "set.parquet"):
+        assert python(site, "-m", "mmdyn", "data", "convert", matching, "-o", tmp_path / file).returncode == 0
+        shown = python(site, "-m", "mmdyn", "data", "show", tmp_path / file, "-n", 1).stdout
+        assert shown == python(site, "-m", "mmdyn", "data", "show", matching, "-n", 1).stdout
+        assert shown.startswith("both  (matching, en)") and "answer: B, C" in shown
+    ops = ("--ops", "shuffle,convert,paraphrase")
+    done = python(site, "-m", "mmdyn", "perturb", matching, "-o", tmp_path / "varied", *ops)
+    assert done.returncode == 0 and "a matching cannot become a question of another type" in done.stderr, done.stderr
+    assert "there are no options to shuffle" in done.stderr, "their order is a part of the answer"
+    validated = python(tmp_path, "-m", "mmdyn", "data", "validate", matching)
+    assert f"{matching}:1: task_type 'matching' is unknown: use one of single_choice, multi_select," in validated.stdout
+
+
+def test_the_task_types_are_listed_with_what_they_ask(site: Path) -> None:
+    listed = python(site, "-m", "mmdyn", "list", "task_types").stdout.splitlines()
+    assert listed[0] == "single_choice  choose the one right option"
+    assert listed[-1] == "matching  match each item with an option"
+    shown = (PACKAGE / "mmdyn_example" / "matching.py").read_text().partition("MATCHING = ")[2].partition("\n)\n")[0]
+    assert f"MATCHING = {shown}\n)\n" in (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        ({"true_false": "mmdyn_example.matching:MATCHING"}, "the task type 'true_false' of mmdyn_example.matching:MATCHING has the name of ours: uninstall its package"),
+        ({"pairs": "mmdyn_example.matching:chance"}, "the task type 'pairs' is no TaskType: have mmdyn_example.matching:chance name one"),
+        ({"pairs": "mmdyn_example.gone:PAIRS"}, "the task type 'pairs' cannot be loaded from mmdyn_example.gone:PAIRS (No module named"),
+    ],
+)  # fmt: skip
+def test_a_task_type_that_does_not_do_is_one_sentence(tmp_path: Path, entries: dict[str, str], problem: str) -> None:
+    done = python(install(tmp_path, {"mmdyn.task_types": entries}), "-m", "mmdyn", "list", "task_types")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"mmdyn: {problem}") and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("entries", "problem"),
     [

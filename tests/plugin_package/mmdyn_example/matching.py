@@ -24,7 +24,7 @@ MATCHING = TaskType(
 )
 """The answer holds, for each item, the labels of the options that fit it: [["B"], ["A"]]."""
 
-_LINE = re.compile(r"^(?:Answer:|答案：)(.*)$", re.MULTILINE)
+_LINE = re.compile(r"^(?:Answer|答案)[:：](.*)$", re.MULTILINE)
 
 
 def read(response: Response, asked: Asked) -> Extraction:
