@@ -207,5 +207,5 @@ def test_a_baseline_reads_the_question_and_not_its_examples(tmp_path: Path, shot
     examples = [Example(multi(question="Is a triangle three?", language="zh"), images)] * int(shots[0])
     asked = choice(question="How many sides, three or two?")
     found = read_prompt(Renderer(images).messages(asked, Condition(shots=shots), examples=examples))
-    assert (found.question, found.language, found.kind) == (asked.question, "en", "single_choice")
+    assert (found.question, found.language, found.task_type) == (asked.question, "en", "single_choice")
     assert found.options == {option.label: option.text for option in asked.options}
