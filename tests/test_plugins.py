@@ -205,6 +205,11 @@ def test_another_package_s_task_type_is_asked_scored_and_reported(site: Path, ma
     report = python(site, "-m", "mmdyn", "report", run, "--by", "task_type", "--json")
     cells = [row for part in json.loads(report.stdout)["parts"] for row in part["rows"] if row["quantity"] == "score"]
     assert {row["value"] for row in cells if row["factors"].get("task_type") == "matching"} == {0.75}
+    own = shutil.copytree(site, tmp_path / "site")
+    with (own / "mmdyn_example" / "prompts" / "en" / "answer_matching.txt").open("a") as prompt:
+        prompt.write("Be brief.\n")
+    again = python(own, "-m", "mmdyn", *asking)
+    assert again.returncode == 2 and "prompts" in again.stderr, "its instruction is one of the run's prompts"
     alone = python(tmp_path, "-m", "mmdyn", "report", run)
     problem = "the run holds questions of the task type 'matching': install the package that brings it"
     assert (alone.returncode, alone.stderr) == (2, f"mmdyn: {problem}\n")

@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterator
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -20,6 +21,7 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import digest
+from mmdyn.task_types import kind_of, task_types
 
 PLACES = ("question", "options", "knowledge", "instruction", "examples")
 LANGUAGES = ("en", "zh")
@@ -81,12 +83,17 @@ def template(name: str, language: str, kind: str = "answer") -> Template:
 
 
 def templates_digest(custom: Template | None = None) -> str:
-    """Compute a digest of every template that shows a question, including the user's own."""
+    """Compute a digest of every template that a run may show: ours, those of task types of other packages, and the
+    user's own."""
     texts = {
         f"{language}/{file.name}": file.read_text(encoding="utf-8")
         for language in LANGUAGES
         for file in files(__package__).joinpath("answer", language).iterdir()
     }
+    for name in task_types():
+        folder = Path(str(files(__package__).joinpath(kind_of(name).prompts)))
+        for file in folder.glob(f"*/*_{name}.txt"):
+            texts[f"{file.parent.name}/{file.name}"] = file.read_text(encoding="utf-8")
     return digest([texts, custom.text if custom else None])
 
 

@@ -96,8 +96,7 @@ def _random(prompt: ReadPrompt) -> list[str]:
     draws = stream("baseline", "random", VERSION, prompt.text)
     labels = list(prompt.options) or list(UNSEEN_OPTIONS)
     if prompt.form == "choice":
-        coins = draws.random(len(labels)).tolist() if prompt.several else [1.0] * len(labels)
-        drawn = [label for label, coin in zip(labels, coins, strict=True) if coin < 0.5]
+        drawn = [label for label in labels if draws.random() < 0.5] if prompt.several else []
         return drawn or [labels[int(draws.integers(len(labels)))]]
     if prompt.form == "claim":
         return [TRUE_FALSE[prompt.language][int(draws.integers(2))]]
