@@ -28,6 +28,7 @@ class TaskType(Struct, frozen=True, kw_only=True):
         several: Several options may be right, in any order.
         prompts: The folder of the instruction, `LANGUAGE/answer_NAME.txt` (NAME is the type's), and of the question
             `LANGUAGE/weighed_NAME.txt` by which a claim is weighed: ours, or another folder by its whole path.
+        signs: What its instruction says, by which a baseline knows it: all words of one of these.
         reader: The function that reads an answer out of a reply: (Response, Asked) -> Extraction.
         credit: The function that scores an answer: (Policy, Sample, Answer) -> Credit.
         chance: What guessing earns, in [0, 1], or the function that computes it: (Policy, Sample) -> float.
@@ -50,6 +51,7 @@ class TaskType(Struct, frozen=True, kw_only=True):
     becomes: tuple[tuple[str, ...], ...] = ()
     aliases: tuple[str, ...] = ()
     prompts: str = "answer"
+    signs: tuple[tuple[str, ...], ...] = ()
 
     @property
     def is_text(self) -> bool:
@@ -69,6 +71,7 @@ OURS = {
         weighed=True,
         becomes=(("fill_in_the_blank", "open_ended"), ("true_false",)),
         aliases=("single_answer_choice",),
+        signs=(("letter",), ("字母",)),
     ),
     "multi_select": TaskType(
         title="choose all right options",
@@ -81,6 +84,7 @@ OURS = {
         answer_tokens=16,
         becomes=(("true_false",),),
         aliases=("multiple_choice", "multiple_answer_choice"),
+        signs=(("one or more",), ("letters",), ("一个或多个",)),
     ),
     "fill_in_the_blank": TaskType(
         title="fill in each blank",
@@ -89,6 +93,7 @@ OURS = {
         credit="mmdyn.scoring.scorer:credit_blanks",
         answer_tokens=48,
         becomes=(("open_ended",), ("single_choice",), ("true_false",)),
+        signs=(("blank",), ("空",)),
     ),
     "true_false": TaskType(
         title="say whether a statement is true",
@@ -99,6 +104,7 @@ OURS = {
         answer_tokens=16,
         weighed=True,
         becomes=(("single_choice",),),
+        signs=(("true", "false"), ("正确", "错误")),
     ),
     "open_ended": TaskType(
         title="answer in own words",

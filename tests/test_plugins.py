@@ -167,7 +167,7 @@ def test_another_package_s_format_benchmark_model_and_scorer_work_together(site:
 
 def matched(id: str, answer: list[str], **more: object) -> dict[str, object]:
     capitals = {"A": "Berlin", "B": "Paris", "C": "Rome"}
-    row = {"id": id, "question": "1. France\n2. Italy\nWhich is the capital of each?", "task_type": "matching", **more}
+    row = {"id": id, "question": "France: ____\nItaly: ____", "task_type": "matching", **more}
     options = [{"label": label, "text": text} for label, text in capitals.items()]
     return {**row, "options": options, "answer": [[label] for label in answer]}
 
@@ -178,7 +178,7 @@ def matching(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("matching") / "capitals.jsonl"
     rows = [
         matched("both", ["B", "C"]),
-        matched("zh", ["B", "C"], language="zh", question="法国和意大利的首都各是哪个？"),
+        matched("zh", ["B", "C"], language="zh", question="法国的首都是____，意大利的首都是____。"),
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
@@ -191,20 +191,23 @@ def test_another_package_s_task_type_is_asked_scored_and_reported(site: Path, ma
     ]
     (tmp_path / "replies.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
     run = tmp_path / "run"
-    asking = ("eval", matching, "-m", f"scripted:{tmp_path / 'replies.jsonl'}", "-o", run, "--policy", "mdk12")
+    models = ("-m", f"scripted:{tmp_path / 'replies.jsonl'}", "-m", "baseline:majority")
+    asking = ("eval", matching, *models, "-o", run, "--policy", "mdk12")
     done = python(site, "-m", "mmdyn", *asking)
     assert done.returncode == 0, done.stderr
     exported = python(site, "-m", "mmdyn", "runs", "export", run, "-o", tmp_path / "records.jsonl")
     assert exported.returncode == 0, exported.stderr
-    rows = {row["sample"]: row for row in map(json.loads, (tmp_path / "records.jsonl").read_text().splitlines())}
-    told = {name: (row["task_type"], row["score"], row["parts"], row["chance"]) for name, row in rows.items()}
-    assert told == {
-        "both": ("matching", 1.0, "[1.0,1.0]", pytest.approx(1 / 3)),
-        "zh": ("matching", 0.5, "[1.0,0.0]", pytest.approx(1 / 3)),
+    rows = [*map(json.loads, (tmp_path / "records.jsonl").read_text().splitlines())]
+    assert {(row["task_type"], row["chance"]) for row in rows} == {("matching", 1 / 3)}
+    assert {(row["model"], row["sample"]): (row["extracted"], row["score"], row["parts"]) for row in rows} == {
+        ("scripted:replies.jsonl", "both"): ('["B","C"]', 1.0, "[1.0,1.0]"),
+        ("scripted:replies.jsonl", "zh"): ('["B","A"]', 0.5, "[1.0,0.0]"),
+        ("baseline:majority", "both"): ('["A","A"]', 0.0, "[0.0,0.0]"),
+        ("baseline:majority", "zh"): ('["A","A"]', 0.0, "[0.0,0.0]"),
     }
     report = python(site, "-m", "mmdyn", "report", run, "--by", "task_type", "--json")
     cells = [row for part in json.loads(report.stdout)["parts"] for row in part["rows"] if row["quantity"] == "score"]
-    assert {row["value"] for row in cells if row["factors"].get("task_type") == "matching"} == {0.75}
+    assert {row["value"] for row in cells if row["factors"].get("task_type") == "matching"} == {0.75, 0.0}
     own = shutil.copytree(site, tmp_path / "site")
     with (own / "mmdyn_example" / "prompts" / "en" / "answer_matching.txt").open("a") as prompt:
         prompt.write("Be brief.\n")

@@ -15,7 +15,7 @@ from msgspec import Struct
 from mmdyn.errors import ModelError
 from mmdyn.models.model import NO_WEIGHING, Message, choices
 from mmdyn.sample import Language
-from mmdyn.task_types import Form, kind_of
+from mmdyn.task_types import OURS, TaskType, kind_of, task_types
 
 ANSWER = {"en": "Answer: ", "zh": "答案："}
 TRUE_FALSE = {"en": ("True", "False"), "zh": ("正确", "错误")}
@@ -26,18 +26,6 @@ _OPTION = re.compile(r"([A-Z])\.(?:[ \t]+(.*))?$")
 _HEADING = re.compile(r"^(?:Question:|题目：)[ \t]*$", re.M)
 _INTRODUCTION = re.compile(r"\A\s*[^\n]*[:：][ \t]*\n\n")
 _BLANK = re.compile(r"_{2,}|（[ \t　]*）|\([ \t　]*\)")
-_SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("multi_select", ("one or more",)),
-    ("multi_select", ("letters",)),
-    ("multi_select", ("一个或多个",)),
-    ("single_choice", ("letter",)),
-    ("single_choice", ("字母",)),
-    ("true_false", ("true", "false")),
-    ("true_false", ("正确", "错误")),
-    ("fill_in_the_blank", ("blank",)),
-    ("fill_in_the_blank", ("空",)),
-)
-"""What an instruction says (all words of a line), by which its task is known; the first line that fits counts."""
 _SETS_OUT: dict[Language, tuple[str, ...]] = {"en": ("set out", "in your own words"), "zh": ("逐一", "自己的话")}
 """What a last paragraph says that wants knowledge set out, by its language."""
 
@@ -57,14 +45,9 @@ class ReadPrompt(Struct, frozen=True):
     elaborates: bool = False
 
     @property
-    def form(self) -> Form:
-        """What its answer is made of."""
-        return kind_of(self.task_type).form
-
-    @property
-    def several(self) -> bool:
-        """Whether several of its options may be right."""
-        return kind_of(self.task_type).several
+    def kind(self) -> TaskType:
+        """What the house knows of its task type."""
+        return kind_of(self.task_type)
 
     @property
     def blanks(self) -> int:
@@ -73,7 +56,7 @@ class ReadPrompt(Struct, frozen=True):
 
     def answer(self, *values: str) -> str:
         """The last line that the prompt asks for; the letters of a choice stand side by side."""
-        separator = "" if self.several else SEPARATOR[self.language]
+        separator = "" if self.kind.several else SEPARATOR[self.language]
         return ANSWER[self.language] + separator.join(values)
 
 
@@ -140,10 +123,12 @@ def _labelled(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _task_type(instruction: str, options: dict[str, str]) -> str:
+    """The first type whose sign the instruction holds: those of other packages go before ours, and of ours the one with
+    several right options, whose signs hold another's."""
     said = instruction.lower()
-    for kind, words in _SIGNS:
-        if all(word in said for word in words):
-            return kind
+    for name in sorted(task_types(), key=lambda name: (name in OURS, not kind_of(name).several)):
+        if any(all(word in said for word in words) for words in kind_of(name).signs):
+            return name
     return "single_choice" if options else "open_ended"
 
 

@@ -95,34 +95,34 @@ class Baseline:
 def _random(prompt: ReadPrompt) -> list[str]:
     draws = stream("baseline", "random", VERSION, prompt.text)
     labels = list(prompt.options) or list(UNSEEN_OPTIONS)
-    if prompt.form == "choice":
-        drawn = [label for label in labels if draws.random() < 0.5] if prompt.several else []
-        return drawn or [labels[int(draws.integers(len(labels)))]]
-    if prompt.form == "claim":
+    if prompt.kind.options:
+        drawn = [label for label in labels if draws.random() < 0.5] if prompt.kind.several else []
+        return drawn or [labels[int(draws.integers(len(labels)))] for _ in range(_wanted(prompt))]
+    if prompt.kind.form == "claim":
         return [TRUE_FALSE[prompt.language][int(draws.integers(2))]]
     spans = _SPAN.findall(f"{prompt.knowledge}\n{prompt.question}") or ["1"]
     return [spans[int(place)] for place in draws.integers(len(spans), size=_wanted(prompt))]
 
 
 def _majority(prompt: ReadPrompt) -> list[str]:
-    if prompt.form == "choice":
-        return [next(iter(prompt.options), UNSEEN_OPTIONS[0])]
-    if prompt.form == "claim":
+    if prompt.kind.options:
+        return [next(iter(prompt.options), UNSEEN_OPTIONS[0])] * _wanted(prompt)
+    if prompt.kind.form == "claim":
         return [TRUE_FALSE[prompt.language][0]]
     return ["1"] * _wanted(prompt)
 
 
 def _lexical(prompt: ReadPrompt) -> list[str]:
-    if prompt.form == "choice":
+    if prompt.kind.options:
         return _nearest_options(prompt)
-    if prompt.form == "claim":
+    if prompt.kind.form == "claim":
         supported = _overlap(prompt.question, _words(prompt.knowledge)) >= 0.5
         true = supported or not _SWEEPING.search(prompt.question)
         return [TRUE_FALSE[prompt.language][0 if true else 1]]
     asked = _words(prompt.question)
     sentences = [found.strip(" -*\t") for found in _SENTENCE.findall(prompt.knowledge or prompt.question)]
     ranked = sorted(filter(None, sentences), key=lambda sentence: len(asked & _words(sentence)), reverse=True)
-    if prompt.form == "open":
+    if prompt.kind.form == "open":
         return ranked[:1] or ["1"]
     spans = [span for sentence in ranked[:NEAREST] for span in _SPAN.findall(sentence)][:MOST_SPANS]
     news = list(dict.fromkeys(span for span in spans if span not in prompt.question)) or spans or ["1"]
@@ -137,8 +137,8 @@ def _nearest_options(prompt: ReadPrompt) -> list[str]:
     rest = _words(f"{prompt.knowledge}\n{prompt.question}")
     overlaps = {label: _overlap(text, rest) for label, text in options.items()}
     best = max(overlaps, key=lambda label: (overlaps[label], digest([prompt.text, label])))
-    if not prompt.several:
-        return [best]
+    if not prompt.kind.several:
+        return [best] * _wanted(prompt)
     mean = sum(overlaps.values()) / len(overlaps)
     return [label for label, overlap in overlaps.items() if overlap > mean] or [best]
 
@@ -158,4 +158,4 @@ def _words(text: str) -> set[str]:
 
 
 def _wanted(prompt: ReadPrompt) -> int:
-    return prompt.blanks if prompt.form == "blank" else 1
+    return prompt.blanks if prompt.kind.form == "blank" else 1

@@ -17,6 +17,7 @@ MATCHING = TaskType(
     form="blank",
     options=True,
     prompts=str(Path(__file__).parent / "prompts"),
+    signs=(("order of the items",), ("各项的顺序",)),
     reader="mmdyn_example.matching:read",
     credit="mmdyn_example.matching:credit",
     chance="mmdyn_example.matching:chance",
