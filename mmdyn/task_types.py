@@ -55,8 +55,8 @@ class TaskType(Struct, frozen=True, kw_only=True):
 
     @property
     def is_text(self) -> bool:
-        """Whether an answer is compared as text, and not by a letter or a verdict."""
-        return self.form in ("blank", "open")
+        """Whether an answer is compared as text, and not by letters or a verdict."""
+        return self.form in ("blank", "open") and not self.options
 
 
 OURS = {

@@ -230,6 +230,10 @@ def test_another_package_s_task_type_is_read_converted_and_perturbed(
     done = python(site, "-m", "mmdyn", "perturb", matching, "-o", tmp_path / "varied", *ops)
     assert done.returncode == 0 and "a matching cannot become a question of another type" in done.stderr, done.stderr
     assert "there are no options to shuffle" in done.stderr, "their order is a part of the answer"
+    by_metric = python(
+        site, "-m", "mmdyn", "eval", matching, "-m", "echo:Answer: BC", "--policy", "rouge_l", "-o", tmp_path / "run"
+    )
+    assert by_metric.returncode == 2 and "both is a matching: score it by a policy" in by_metric.stderr
     validated = python(tmp_path, "-m", "mmdyn", "data", "validate", matching)
     assert f"{matching}:1: task_type 'matching' is unknown: use one of single_choice, multi_select," in validated.stdout
 

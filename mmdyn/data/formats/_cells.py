@@ -27,7 +27,7 @@ from mmdyn.data.rows import Row
 from mmdyn.errors import InputError, did_you_mean
 from mmdyn.keys import canonical
 from mmdyn.sample import Answer, ImageRef, Language, Option, Sample
-from mmdyn.task_types import OURS, kind_of, task_types
+from mmdyn.task_types import kind_of, task_types
 from mmdyn.text import read_labels
 
 OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -89,10 +89,10 @@ def _python_text(quoted: str) -> str:
 def read_task_type(text: str) -> str:
     """A task type by its name or an alias, hyphens and spaces allowed. Raises ValueError."""
     name = re.sub(r"[\s-]+", "_", text.strip().lower())
-    aliases = {alias: ours for ours, kind in OURS.items() for alias in kind.aliases}
     known = task_types()
     if name in known:
         return name
+    aliases = {alias: one for one in known for alias in kind_of(one).aliases}
     if name in aliases:
         return aliases[name]
     hint = did_you_mean(name, [*known, *aliases])
