@@ -277,7 +277,7 @@ def _check_answer(sample: Sample) -> None:
         _check_labels(sample)
 
 
-def _is_blanks(answer: Answer) -> bool:
+def _are_blanks(answer: Answer) -> bool:
     return isinstance(answer, tuple) and bool(answer) and all(_is_blank(blank) for blank in answer)
 
 
@@ -292,7 +292,7 @@ def _are_labels(answer: Answer) -> bool:
 _ANSWERS: dict[Form, tuple[Callable[[Answer], bool], str]] = {
     "choice": (_are_labels, 'a list of option labels, such as ["A"]'),
     "claim": (lambda answer: isinstance(answer, bool), "true or false"),
-    "blank": (_is_blanks, 'a list with one list of accepted strings for each blank, such as [["4", "four"]]'),
+    "blank": (_are_blanks, 'a list with one list of accepted strings for each blank, such as [["4", "four"]]'),
     "open": (lambda answer: isinstance(answer, str) and bool(answer.strip()), "a string that is not empty"),
 }
 """Whether an answer has a form, and the form in words."""
