@@ -1,10 +1,9 @@
-"""Scores by rules: credit under a policy or metric, what guessing earns under it, and how sure a reading is.
+"""Scores by rules: credit under a policy or metric, the chance level, and how sure a reading is.
 
-What guessing earns under a policy of credit: the chance level of a sample.
+The chance level of a sample under a scoring policy.
 
-The guesser is the one of `baseline:random`. Of a single choice it takes any option; in a multi-select it tosses a coin
-for each option, and takes any one where no coin falls for one; of True and False it takes either. A blank or an open
-answer it does not hit.
+The guesser is `baseline:random`. It picks any option of a single choice; in a multi-select it tosses a coin for each
+option, and picks any one if none is chosen; it picks True or False. It never hits a blank or an open answer.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ def chance_of_choice(policy: Policy, sample: Sample) -> float:
 
 @cache
 def _mean_credit(policy: type[Policy], options: int, right: int, *, several: bool) -> float:
-    """The mean over all guesses at so many options; with `several` picks, summed by how many of them are right and
-    wrong."""
+    """The mean credit over all guesses; with `several`, summed over the counts of right and wrong picks."""
     labels, choice = [str(number) for number in range(options)], policy().choice
     hits, misses, gold = labels[:right], labels[right:], frozenset(labels[:right])
     one = fmean(choice(frozenset([label]), gold) for label in labels)
@@ -60,39 +58,38 @@ def _mean_credit(policy: type[Policy], options: int, right: int, *, several: boo
 
 
 UNSURE = 0.9
-"""A reading of less confidence needs a judge, whether it is right or wrong. Confidences are by rule (docs/scoring.md):
-below it lie the rules by which a reply's last words, or all of it, are taken for its answer. What was not read has
-none."""
+"""A reading below this confidence needs a judge, right or wrong. Confidences are by rule (docs/scoring.md): rules that
+take a reply's last words, or all of it, for the answer lie below it. What was not read has none."""
 
 WITHHELD = "withheld"
-"""The rule of a reply that was declined or held back, as its finish reason says."""
+"""The rule of a reply that was refused or withheld, by its finish reason."""
 
 SETTLED = ("empty", WITHHELD)
-"""Rules by which there is nothing that a judge could look at: such an answer is worth 0."""
+"""Rules that leave a judge nothing to look at: such an answer scores 0."""
 
 
 def needs_judge(extraction: Extraction, *, lower_bound: bool) -> bool:
-    """Whether a judge is to be asked: the rules' value is a lower bound, or nothing was read, or not surely."""
+    """Whether a judge is needed: the rules' value is a lower bound, or no answer was read, or not surely."""
     return extraction.rule not in SETTLED and (lower_bound or extraction.confidence < UNSURE)
 
 
 KEPT = 2_000
-"""Characters of what was read that a score keeps."""
+"""How many characters of an answer a score keeps."""
 
 SCORING_VERSION = 7
-"""Counted up whenever a change of the rules can change a score, or what is known of it, so that scores of both versions
-can stand side by side."""
+"""Counted up when a change of the rules may change a score or its details, so that scores of two versions can stand
+side by side."""
 
 Credit = tuple[float, tuple[float, ...], bool]
 """The value in [0, 1]; for multi-select and blanks what each right option or blank earned (1 or 0); whether a judge may
-find more, because what was read and does not equal the sample's may say the same."""
+raise it, as an answer in other words may mean the same."""
 
 
 class Scorer:
-    """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none
-    needs a judge.
+    """Scores by rules alone: by a policy, or by a metric that compares texts (`compares`), whose scores never need a
+    judge.
 
-    `policy` is the full name of the policy or metric, `name` that with the version of the rules, such as mdk12@7 or
+    `policy` is the full name of the policy or metric; `name` adds the version of the rules, such as mdk12@7 or
     metric.rouge_l@7. Raises PluginError, and MissingExtra for a metric whose library is not installed.
     """
 
@@ -109,20 +106,20 @@ class Scorer:
             self._weight, self._credit = plugin.weight, partial(_credit_by_policy, plugin)
 
     def score(self, sample: Sample, reply: Reply) -> Score:
-        """The score of a reply. One that never came (`reply.error`) is `failed` and has no value; nothing read scores
+        """The score of a reply. One that never came (`reply.error`) is `failed` and has no value; an unread one scores
         0."""
         if reply.error:
             return Score("failed", None, rule="failed", weight=self._weight(sample), chance=self.chance(sample))
         return self.credit(sample, self.extract(sample, reply))
 
     def chance(self, sample: Sample) -> float:
-        """What guessing at the sample earns, in [0, 1] (chance.py says who guesses); by a metric 0."""
+        """The chance level of the sample, in [0, 1] (`chance_of`); 0 for a metric."""
         return chance_of(self._credits, sample) if self._credits else 0.0
 
     def extract(self, sample: Sample, reply: Reply) -> Extraction:
-        """What the reply answers; nothing where the server says that it was declined or held back.
+        """The reply's answer; none if the server says that it was refused or withheld.
 
-        The sample's own answer is not looked at, but for the number of blanks.
+        Of the gold answer, only the number of blanks is used.
         """
         if declined(reply):
             return Extraction(None, "refused", WITHHELD)
@@ -140,7 +137,7 @@ class Scorer:
         return _taking(extraction, whole) if whole else extraction
 
     def fits(self, sample: Sample) -> bool:
-        """Whether a sample can be scored: by a metric one whose answer is a text."""
+        """Whether a sample can be scored; a metric needs an answer that is a text."""
         return not self.compares or sample.kind.is_text
 
     def check(self, sample: Sample) -> None:
@@ -221,7 +218,7 @@ def credit_text(policy: Policy, sample: Sample, found: Answer) -> Credit:
 
 
 def _match(sample: Sample) -> Match:
-    """How the sample's answer is compared, in the unit that its question asks for where the answer names none."""
+    """How the answer is compared, in the unit that the question asks for if the answer names none."""
     return sample.match if sample.match.unit else replace(sample.match, unit=equal.asked_unit(sample.question))
 
 
@@ -233,7 +230,7 @@ def _even(sample: Sample) -> float:
 def declined(reply: Reply) -> bool:
     """Whether the finish reason says that the model declined to answer, or that its answer was withheld.
 
-    A filter may also cut off what is said after an answer, so that a text that it left is read.
+    A filter may also cut off what follows an answer, so any text that is left is read.
     """
     filtered = reply.finish_reason == "content_filter" and not reply.text.strip()
     return filtered or reply.finish_reason.startswith("refusal")
@@ -244,7 +241,7 @@ def _texts(answer: str | tuple[str | tuple[str, ...], ...]) -> tuple[str, ...]:
 
 
 def _stored(found: Answer) -> Json:
-    """As a record keeps it; a text of more than KEPT characters only by its beginning, the reply has the whole."""
+    """As a record keeps it: a text is cut after KEPT characters, as the reply has the whole."""
     if isinstance(found, bool):
         return found
     return found[:KEPT] if isinstance(found, str) else [str(part)[:KEPT] for part in found]

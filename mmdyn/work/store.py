@@ -488,9 +488,17 @@ def _find_prefix(dbs: Iterable[sqlite3.Connection], kind: str, prefix: str) -> t
 
 def _query(db: sqlite3.Connection, sql: str, *values: str) -> list[tuple[str, bytes]]:
     try:
-        return db.execute(sql, values).fetchall()
+        rows: list[tuple[str, bytes]] = db.execute(sql, values).fetchall()
     except sqlite3.DatabaseError as error:
-        raise _explain(error, db.execute("PRAGMA database_list").fetchone()[2]) from None
+        raise _explain(error, _file_of(db)) from None
+    for key, value in rows:
+        if not isinstance(value, bytes | str):  # somebody else wrote it
+            raise InputError(_file_of(db), None, f"holds no text under {key[:40]!r}: move it away and run again")
+    return rows
+
+
+def _file_of(db: sqlite3.Connection) -> str:
+    return str(db.execute("PRAGMA database_list").fetchone()[2])
 
 
 def _create(file: Path) -> sqlite3.Connection:

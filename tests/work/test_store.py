@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import sqlite3
@@ -472,6 +473,25 @@ def test_a_damaged_page_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     file.write_bytes(data)
     with pytest.raises(InputError, match=r"main\.sqlite: is no store, or a damaged one"):
         read_all(tmp_path)
+
+
+@pytest.mark.parametrize("value", [None, 7, 0.5])
+def test_a_value_that_is_no_text_is_an_error_that_names_the_file(tmp_path: Path, value: object) -> None:
+    with Store(tmp_path) as store:
+        store.put("k", "a", b"1")
+        store.put("k", "b", b"2")
+    with contextlib.closing(sqlite3.connect(tmp_path / "main.sqlite")) as db, db:
+        db.execute("UPDATE records SET value = ? WHERE key = 'b'", (value,))
+    problem = r"main\.sqlite: holds no text under 'b': move it away and run again"
+    with pytest.raises(InputError, match=problem):
+        read_all(tmp_path)
+    with Store(tmp_path) as store:
+        assert store.get("k", "a") == b"1"
+        for reads in (store.get, store.find):
+            with pytest.raises(InputError, match=problem):
+                reads("k", "b")
+    with Reader(tmp_path) as reader, pytest.raises(InputError, match=problem):
+        reader.along("k")("b")
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
