@@ -116,6 +116,8 @@ async def run_sample(ask: Ask, tools: SampleTools) -> Record:
     async with tools.asking:
         found = await answer(ask, tools)
         fresh = isinstance(found, FreshAnswer)
+        if fresh:
+            await asyncio.sleep(0)  # the next request goes out before this reply is scored
         record = _keep(found, ask, tools) if isinstance(found, FreshAnswer) else found
         tools.progress.advance(there=not fresh)
         if not fresh:
