@@ -187,7 +187,7 @@ class Repeats(Whole, frozen=True, kw_only=True):
 
 
 class Auc(Whole, frozen=True, kw_only=True):
-    """How well the probabilities of weighed options tell right from wrong."""
+    """How well the options' likelihoods tell right from wrong."""
 
 
 class Corrected(Whole, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from mmdyn.cli._shared import InFile
 
 @click.command("extract")
 @click.argument("file", type=InFile())
-@click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
+@click.option("--policy", default="mdk12", show_default=True, help="Scoring policy; see `mmdyn list scorers`.")
 def command(file: BinaryIO, policy: str) -> None:
     """Read the answers out of the responses in FILE (- for standard input), by rules alone.
 

@@ -39,7 +39,7 @@ def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any
     --num_processes N -m mmdyn perturb …; each process does a share. Exit status: 0 done; 1 done, but some variants
     failed (OUT/dropped.jsonl lists them with the reason; where a model did not answer, the same command tries again).
     \f
-    out: The new set's folder; the same command again goes on in it.
+    out: The new set's folder; repeat the command to resume it.
     factorial: Every subset of the chains, chained, with shared draws: what does each one cost?
     design: Which subsets: full; fraction, of 5 to 8 chains, in which three operators are taken not to interact; or
         permutations:K, the prefixes of K random orders of up to 10 chains, and of their reverses. [default: full]

@@ -56,7 +56,7 @@ def command(
     With --predictions, score what VLMEvalKit predicted for a set and write a run, which `mmdyn report` reads:
     mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
     \f
-    policy: How credit is given: `mmdyn list scorers`. [default: as now; mdk12 with --predictions]
+    policy: Scoring policy; see `mmdyn list scorers`. [default: as now; mdk12 with --predictions]
     predictions: A prediction file of VLMEvalKit's (.xlsx, .tsv, .json) to score in place of a run.
     sets: The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one
         for each FILE, in order.
