@@ -116,8 +116,8 @@ async def run_sample(ask: Ask, tools: SampleTools) -> Record:
     async with tools.asking:
         found = await answer(ask, tools)
         fresh = isinstance(found, FreshAnswer)
-        for _ in range(2 * fresh):  # who waits for a place is woken, then sends, and this reply is scored after that
-            await asyncio.sleep(0)
+        if fresh:
+            await _let_others_send()
         record = _keep(found, ask, tools) if isinstance(found, FreshAnswer) else found
         tools.progress.advance(there=not fresh)
         if not fresh:
@@ -126,6 +126,12 @@ async def run_sample(ask: Ask, tools: SampleTools) -> Record:
         opened = tools.sets[ask.place]
         await tools.grader.grade(record.key, opened.root, ask.sample, record.reply, opened.images, fresh=fresh)
     return record
+
+
+async def _let_others_send() -> None:
+    """Let an ask that waits for a place send its request before more is done with a reply."""
+    await asyncio.sleep(0)  # it is woken
+    await asyncio.sleep(0)  # it sends
 
 
 class FreshAnswer(Struct, frozen=True):
