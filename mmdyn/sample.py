@@ -204,7 +204,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     @property
     def kind(self) -> TaskType:
-        """What the house knows of its task type."""
+        """The row of its task type."""
         return kind_of(self.task_type)
 
     @property

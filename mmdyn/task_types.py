@@ -1,4 +1,4 @@
-"""The table of task types: what the house knows of each.
+"""The table of task types: how each is asked, read, scored and converted.
 
 A sample names its type in `task_type`. Code that treats types differently asks the type's row and compares no names.
 Other packages add rows by the entry-point group `mmdyn.task_types`; each entry point names a `TaskType`.

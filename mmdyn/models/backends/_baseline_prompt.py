@@ -46,7 +46,7 @@ class ReadPrompt(Struct, frozen=True):
 
     @property
     def kind(self) -> TaskType:
-        """What the house knows of its task type."""
+        """The row of its task type."""
         return kind_of(self.task_type)
 
     @property
