@@ -21,7 +21,6 @@ from msgspec import UNSET, Struct, UnsetType
 from mmdyn.data.files import all_lines, numbered_lines, read_json_file, read_records
 from mmdyn.data.images import ImageFolder, PictureForm
 from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
-from mmdyn.data.show import samples_html
 from mmdyn.data.strength import ChainStrength, Role, StrengthTally
 from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
 from mmdyn.frame import Frame, Framed, field_cells, field_columns
@@ -243,6 +242,8 @@ class SampleSet(Framed):
         )
 
     def _repr_html_(self) -> str:
+        from mmdyn.data.show import samples_html
+
         return samples_html(islice(self, SHOWN), self.images, f"{self!r}, of which the first {SHOWN}:")
 
     def frame(self) -> Frame:

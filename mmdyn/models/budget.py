@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from mmdyn.data import read_yaml
 from mmdyn.errors import InputError, Stopped, UserError
 from mmdyn.models.model import Model
 from mmdyn.record import Reply, Usage
@@ -104,6 +103,8 @@ def read_prices(file: str | Path) -> Prices:
     Raises:
         InputError: The file cannot be read, or a price is no number of 0 or more.
     """
+    from mmdyn.data import read_yaml
+
     file = Path(file)
     values = read_yaml(file, "give a YAML file of prices")
     if not (isinstance(values, dict) and values):

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mmdyn.errors import UserError, did_you_mean
-from mmdyn.keys import canonical, digest
+from mmdyn.keys import canonical
 from mmdyn.models.model import Model
 from mmdyn.record import Reply
 from mmdyn.work import Reader, Store, cache_to_write, user_cache
@@ -99,7 +99,7 @@ async def read_listings(models: Iterable[Model]) -> None:
 def cache_key(model: Model, request: str) -> str:
     """The key that a reply is cached under: the request's key, and what the server lists of the model, if anything."""
     listing = getattr(model, "listing", None)
-    return digest([request, listing.entry]) if listing is not None and listing.entry else request
+    return f"{request}{listing.digest}" if listing is not None else request
 
 
 def recall(cache: Store | Reader, key: str) -> Reply | None:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn import plugins
-from mmdyn.data import NAMED_SETS, Given, SampleSet, convert, is_set, load, read_yaml, read_yaml_text
+from mmdyn.data import NAMED_SETS, Given, SampleSet, convert, is_set, load
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.models import ALLOW, PARTS, is_this_machine, open_budget, open_model, refuse_programs, without_secrets
 from mmdyn.plugins import resolve
@@ -212,6 +212,8 @@ def _override(values: dict[str, Any], override: str) -> None:
     for section in sections:
         place = _place_in(inside, section, override)
         inside = inside.setdefault(place, {}) if isinstance(inside, dict) else inside[place]
+    from mmdyn.data import read_yaml_text
+
     try:
         inside[_place_in(inside, key, override)] = read_yaml_text(value, override)
     except InputError:
@@ -271,6 +273,8 @@ def _place(given: str | Source, out: Path) -> str | Path:
 
 
 def _mapping(file: Path) -> dict[str, Any]:
+    from mmdyn.data import read_yaml
+
     values = read_yaml(file, "give a YAML file")
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise InputError(file, None, f"must be a mapping with the keys {', '.join(Config.__struct_fields__)}")

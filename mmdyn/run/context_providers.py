@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import kprag
 from kprag import BuiltContext, Knowledge, knowledge_block
 from mmdyn.context import DISTRACTOR, NONE, Context
-from mmdyn.data import LocatedSet, SampleSet, SetDigest, Tsv, load
+from mmdyn.data import LocatedSet, SampleSet, SetDigest, load
 from mmdyn.errors import UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json, canonical, digest, stream
 from mmdyn.models import read_settings
@@ -39,6 +39,8 @@ def write_with_hints(source: str | Path, out: Path) -> int:
 
     Raises UserError where there is none, or `out` is no .tsv file or is there already.
     """
+    from mmdyn.data import Tsv
+
     opened, out = SampleSet(source), Path(out)
     if out.suffix != ".tsv" or out.exists():
         raise UserError(f"{out} {'is there already' if out.exists() else 'is no .tsv file'}: choose another name")

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError, no_such_path
 from mmdyn.keys import Json
 from mmdyn.record import Record, Usage
@@ -311,9 +312,17 @@ def _placed(entry: SetEntry, runs: Sequence[RunFolder], out: Path) -> SetEntry:
             folder = run.set_folder(one).resolve()
             if one.name == entry.name and folder.is_dir():
                 if not Path(one.folder).is_absolute() and folder.is_relative_to(run.folder.resolve()):
-                    shutil.copytree(folder, out / one.folder, symlinks=True, dirs_exist_ok=True)
+                    _copy_set(folder, out / one.folder)
                 return one
     return entry
+
+
+def _copy_set(folder: Path, out: Path) -> None:
+    """Copy a set. Raises InputError where it has a line that cannot be read."""
+    opened = SampleSet(folder)
+    for _ in chain(opened, opened.dropped()):
+        pass
+    shutil.copytree(folder, out, symlinks=True, dirs_exist_ok=True)
 
 
 def _take(run: RunFolder, store: Store) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from math import nan
 from types import MappingProxyType
@@ -72,6 +73,7 @@ _OWN = frozenset((*_OF_KEY, *OF_RECORD, *OF_SAMPLE, *BINNED, "sample"))
 """Names of factors that no field of a question can have."""
 
 S = TypeVar("S", bound=Struct)
+T = TypeVar("T")
 
 
 @cache
@@ -143,23 +145,31 @@ class Columns(Struct, frozen=True, kw_only=True):
     question_fields: Sequence[str] = ()
     states: Sequence[RunState] = ()
     failures: Sequence[FailedReply] = ()
-    read: dict[type, list[Any]] = {}
-    """What `stored` has read so far."""
+    computed: dict[object, Any] = {}
+    """What several tables need, by the function that computed it."""
 
-    def stored(self, kind: type[S]) -> list[S | None]:
-        """The stored samples by index, decoded as `kind`, in one pass over the runs; None for a sample that no store
-        has."""
-        if kind not in self.read:
-            places = {digest: place for place, digest in enumerate(self.digests)}
-            decoder = msgspec.json.Decoder(kind)
-            found: list[S | None] = [None] * len(places)
-            for run in self.runs.values() if places else ():
-                with Reader(run.records_folder) as reader:
-                    for digest, stored in reader.items(SAMPLE):
-                        if digest in places:
-                            found[places[digest]] = decoder.decode(stored)
-            self.read[kind] = found
-        return list(self.read[kind])
+    def once(self, of: Callable[[Columns], T]) -> T:
+        """What a function computes of these columns; it is called once."""
+        if of not in self.computed:
+            self.computed[of] = of(self)
+        found: T = self.computed[of]
+        return found
+
+    def stored(self, kind: type[S], places: Iterable[int] | None = None) -> Iterator[tuple[int, S]]:
+        """The stored samples and their indexes, decoded as `kind`, in one pass over the runs.
+
+        Args:
+            kind: What to read of each sample.
+            places: The indexes of the samples that are wanted; None for all. Samples that no store has are left out.
+        """
+        decoder = msgspec.json.Decoder(kind)
+        wanted = range(len(self.digests)) if places is None else places
+        with ExitStack() as opened:
+            readers = [opened.enter_context(Reader(run.records_folder)).along(SAMPLE) for run in self.runs.values()]
+            for place in sorted(wanted, key=self.digests.__getitem__):
+                found = (reader(self.digests[place]) for reader in readers)
+                if (sample := next((one for one in found if one is not None), None)) is not None:
+                    yield place, decoder.decode(sample)
 
     def asked_as(self, task_type: str) -> NDArray[np.bool_]:
         """Which records were asked as questions of this task type."""

@@ -3,14 +3,16 @@ and options that are never right."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from mmdyn.sample import Answer, Option
+from mmdyn.sample import Answer
 from mmdyn.stats import Ints, equality, mean_score, uniformity, within
 from mmdyn.table import AnswerKeys, Position
 from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, TablePart, p_digits, rows_of
@@ -47,10 +49,15 @@ KEY_MEANS = (
 SKIPPED_MEANS = f"{SKIPPED}: what a guesser who never picks it earns, corrected for chance"
 
 
+class _Option(Struct, gc=False):
+    label: str
+    text: str = ""
+
+
 class _Asked(Struct):
     """What is read of a stored sample."""
 
-    options: tuple[Option, ...] = ()
+    options: tuple[_Option, ...] = ()
     answer: Answer = ""
 
     @property
@@ -62,29 +69,68 @@ class _Asked(Struct):
         return label if isinstance(label, str) else ""
 
     @property
-    def position(self) -> str:
-        """The label of the right option; empty where it speaks of all others, as its place is no accident."""
-        right = self.right
-        return "" if any(refers_to_all(one.text) for one in self.options if one.label == right) else right
+    def offered(self) -> tuple[str, ...]:
+        """The labels to choose from."""
+        return tuple(one.label for one in self.options) or ("true", "false")
+
+
+class _Answers(NamedTuple):
+    """What the stored samples offer and what is right, by the samples' indexes. Option texts stand here as hashes: a
+    large set's are more than what else a report holds.
+
+    labels: The labels that are right somewhere.
+    right: The index of the right label; -1 where there is no one right option.
+    place: The same; -1 also where the right option speaks of all others, as its place is no accident.
+    claim: Whether the answer is `true` or `false`.
+    offers, offered: Labels to choose from, and the index of each sample's.
+    sizes: How many options each has.
+    texts, first: Hashes of all options' texts, 0 for an empty one, and the index of each sample's first.
+    """
+
+    labels: list[str]
+    right: Ints
+    place: Ints
+    claim: NDArray[np.bool_]
+    offers: list[tuple[str, ...]]
+    offered: Ints
+    sizes: Ints
+    texts: Ints
+    first: Ints
+
+    @classmethod
+    def of(cls, columns: Columns) -> _Answers:
+        """Read the stored samples."""
+        labels, offers, texts = dict[str, int](), dict[tuple[str, ...], int](), array("q")
+        right, place, offered, sizes, first = np.full((5, len(columns.digests)), -1)
+        claim = np.zeros(len(right), np.bool_)
+        for index, sample in columns.stored(_Asked):
+            offered[index], first[index] = offers.setdefault(sample.offered, len(offers)), len(texts)
+            sizes[index], claim[index] = len(sample.options), isinstance(sample.answer, bool)
+            texts.extend(hash(_plain(one)) for one in sample.options)
+            if label := sample.right:
+                right[index] = place[index] = labels.setdefault(label, len(labels))
+                if any(one.label == label and refers_to_all(one.text) for one in sample.options):
+                    place[index] = -1
+        hashes = np.array(texts, np.int64)
+        return cls([*labels], right, place, claim, [*offers], offered, sizes, hashes, first)
+
+
+def _plain(option: _Option) -> str:
+    """An option's text with single spaces."""
+    return " ".join(option.text.split())
 
 
 def position_rows(block: Block, part: Position) -> Iterator[Numbered]:
     """The score of each model on each set by the position of the right option of single choices, on standard questions
     and over the chains that move it in any question, where all else is as usual; the total has the p of the test that
     all positions have one score."""
-    columns, stored = block.columns, block.columns.stored(_Asked)
+    columns, answers = block.columns, block.columns.once(_Answers.of)
     usual_keys = np.array([_is_usual(key) for key in columns.keys], np.bool_)
     choices = block.records[(columns.asked_as(CHOICE) & usual_keys[columns.asked])[block.records]]
-    samples = {place: stored[place] or _Asked() for place in np.unique(columns.samples[choices]).tolist()}
-    positions = {place: sample.position for place, sample in samples.items()}
-    labels = reading_order("", {*positions.values()} - {""})
-    place_of = {"": -1, **{label: place for place, label in enumerate(labels)}}
-    by_sample = np.full((2, len(stored)), -1)
-    by_sample[:, [*samples]] = [
-        [place_of[label] for label in positions.values()],
-        [len(sample.options) for sample in samples.values()],
-    ]
-    codes, options = by_sample[:, columns.samples]
+    there = np.unique(answers.place[columns.samples[choices]])
+    labels = reading_order("", {answers.labels[code] for code in there[there >= 0].tolist()})
+    ranks = np.array([*(labels.index(label) if label in labels else -1 for label in answers.labels), -1])
+    codes, options = ranks[answers.place[columns.samples]], answers.sizes[columns.samples]
     kept = choices[codes[choices] >= 0]
     usual, many = np.full(len(columns.names), -1), np.zeros(len(columns.names), np.int64)
     standard = kept[np.array([key.variant == STANDARD for key in columns.keys], np.bool_)[columns.asked[kept]]]
@@ -166,62 +212,89 @@ def key_rows(block: Block, part: AnswerKeys) -> Iterator[Numbered]:
     """The share of each right answer, and what it were in an even key, by set, chain and form, of standard questions
     and the claims that they became; and of option texts that are never right. Each sample counts once, in however many
     conditions it was asked."""
-    columns, stored = block.columns, block.columns.stored(_Asked)
+    columns, answers = block.columns, block.columns.once(_Answers.of)
     standard = np.array([key.variant == STANDARD for key in columns.keys], np.bool_)[columns.asked]
     types = columns.fields["task_type"]
     was_claim = types.codes == (types.values.index(CLAIM) if CLAIM in types.values else -1)
     claims, choices = columns.asked_as(CLAIM), columns.asked_as(CHOICE)
     wanted = np.where(standard, choices | claims, claims & ~was_claim)
-    kept = block.records[wanted[block.records]]
-    pairs = columns.asked[kept] * len(stored) + columns.samples[kept]
-    found = dict[tuple[str, str, str], dict[int, int]]()
-    for record in kept[np.unique(pairs, return_index=True)[1]].tolist():
-        key, place = columns.keys[columns.asked[record]], int(columns.samples[record])
-        sample = stored[place] or _Asked()
-        form = CLAIM if isinstance(sample.answer, bool) else CHOICE
-        if sample.right:
-            parents = found.setdefault((key.set, key.chain or STANDARD, form), {})
-            parents[place] = int(columns.parents[record])
-    for (name, questions, said), parents in found.items():
-        if len(parents) >= FEW_KEYS:
-            here = block._replace(front={"set": name, "questions": questions, "form": said})
-            clusters = columns.clusters[[*parents.values()]]
-            asked_once = [stored[place] or _Asked() for place in parents]
-            yield from _key_rows(here, asked_once, clusters)
-            yield from _never_right(here, asked_once, clusters) if said == CHOICE else ()
+    kept = block.records[wanted[block.records] & (answers.right[columns.samples[block.records]] >= 0)]
+    pairs = columns.asked[kept] * len(answers.right) + columns.samples[kept]
+    records = kept[np.unique(pairs, return_index=True)[1]]
+    found = dict[tuple[str, str, str], list[Ints]]()
+    for place in np.unique(columns.asked[records]).tolist():
+        key, here = columns.keys[place], records[columns.asked[records] == place]
+        is_claim = answers.claim[columns.samples[here]]
+        for form, own in ((CHOICE, here[~is_claim]), (CLAIM, here[is_claim])):
+            found.setdefault((key.set, key.chain or STANDARD, form), []).append(own)
+    for (name, questions, form), parts in found.items():
+        once = np.sort(np.unique(columns.samples[np.concatenate(parts)], return_index=True)[1])
+        asked = np.concatenate(parts)[once]
+        if len(asked) >= FEW_KEYS:
+            one = block._replace(front={"set": name, "questions": questions, "form": form})
+            samples, clusters = columns.samples[asked], columns.clusters[columns.parents[asked]]
+            yield from _key_rows(one, answers, samples, clusters)
+            yield from _never_right(one, answers, samples, clusters) if form == CHOICE else ()
 
 
-def _key_rows(block: Block, samples: Sequence[_Asked], clusters: Ints) -> Iterator[Numbered]:
-    offered = [[one.label for one in sample.options] or ["true", "false"] for sample in samples]
-    labels = reading_order("", {label for each in offered for label in each})
-    hits = np.equal.outer(np.array([sample.right for sample in samples]), np.array(labels)).astype(float)
-    even = np.array([[(label in each) / len(each) for label in labels] for each in offered])
+def _key_rows(block: Block, answers: _Answers, samples: Ints, clusters: Ints) -> Iterator[Numbered]:
+    offered = {code: answers.offers[code] for code in np.unique(answers.offered[samples]).tolist()}
+    labels = reading_order("", {label for each in offered.values() for label in each})
+    codes = np.array([answers.labels.index(label) if label in answers.labels else -1 for label in labels])
+    hits = np.equal.outer(answers.right[samples], codes).astype(float)
+    shares = np.zeros((len(answers.offers), len(labels)))
+    for code, each in offered.items():
+        shares[code] = [(label in each) / len(each) for label in labels]
+    even = shares[answers.offered[samples]]
     for place, label in enumerate(labels):
         yield from _share_rows(block, label, hits[:, place], even[:, place], clusters)
     p = uniformity(hits, even, clusters)
     yield block.row(("key",), (TOTAL,), "share", 1.0, n=len(samples), p=p and p_digits(p)), None
 
 
-def _never_right(block: Block, samples: Sequence[_Asked], clusters: Ints) -> Iterator[Numbered]:
+def _never_right(block: Block, answers: _Answers, samples: Ints, clusters: Ints) -> Iterator[Numbered]:
     """Option texts that are right nowhere, though several right answers were expected; the most frequent first."""
-    standing, right = dict[str, list[int]](), set[str]()
-    for place, sample in enumerate(samples):
-        texts, label = {one.label: " ".join(one.text.split()) for one in sample.options}, sample.right
-        right |= {texts.pop(label)} if label in texts else set()
-        for text in {*texts.values()} - {""}:
-            standing.setdefault(text, []).append(place)
-    sizes = np.array([len(sample.options) for sample in samples])
+    sizes = answers.sizes[samples]
+    standing = _wrong_texts(answers, samples)
     block = block._replace(front=block.front | {"form": TEXT})
-    found = [text for text in standing.keys() - right if len(standing[text]) >= FEW_KEYS]
-    for text in sorted(found, key=lambda text: (-len(standing[text]), text)):
-        places = standing[text]
-        even = 1 / sizes[places]
-        if even.sum() < EXPECTED:
-            continue
-        yield from _share_rows(block, text, np.zeros(len(places)), even, clusters[places])
+    found = {text: places for text, places in standing.items() if (1 / sizes[places]).sum() >= EXPECTED}
+    texts = _spelt(block.columns, answers, {text: int(samples[places[0]]) for text, places in found.items()})
+    for text in sorted(found, key=lambda text: (-len(found[text]), texts[text])):
+        places = found[text]
+        yield from _share_rows(block, texts[text], np.zeros(len(places)), 1 / sizes[places], clusters[places])
         # Of k options it leaves k - 1 to guess from: (1 / (k - 1) - 1 / k) / (1 - 1 / k).
         earned = float((1.0 / (sizes[places] - 1) ** 2).sum() / len(samples))
-        yield block.row(("key",), (text,), SKIPPED, round(earned, 6), n=len(samples)), None
+        yield block.row(("key",), (texts[text],), SKIPPED, round(earned, 6), n=len(samples)), None
+
+
+def _wrong_texts(answers: _Answers, samples: Ints) -> dict[int, Ints]:
+    """The texts, as hashes, that stand in FEW_KEYS of some samples or more and are right in none, with the indexes of
+    these samples."""
+    sizes = answers.sizes[samples]
+    ends = np.cumsum(sizes)
+    texts = answers.texts[np.repeat(answers.first[samples] - (ends - sizes), sizes) + np.arange(sizes.sum())]
+    values, counts = np.unique(texts, return_counts=True)
+    frequent = np.setdiff1d(values[counts >= FEW_KEYS], [0])
+    places = {code: {label: place for place, label in enumerate(each)} for code, each in enumerate(answers.offers)}
+    right = [
+        places[offered].get(answers.labels[code], -1)
+        for offered, code in zip(answers.offered[samples].tolist(), answers.right[samples].tolist(), strict=True)
+    ]
+    offers_right = np.array(right) >= 0
+    frequent = np.setdiff1d(frequent, texts[(ends - sizes + np.array(right))[offers_right]])
+    standing = np.flatnonzero(np.isin(texts, frequent))
+    asked = np.searchsorted(ends, standing, side="right")
+    found = {text: np.unique(asked[texts[standing] == text]) for text in frequent.tolist()}
+    return {text: questions for text, questions in found.items() if len(questions) >= FEW_KEYS}
+
+
+def _spelt(columns: Columns, answers: _Answers, samples: Mapping[int, int]) -> dict[int, str]:
+    """The texts of hashes. samples: the index of a sample that has each."""
+    wanted = dict(columns.stored(_Asked, {*samples.values()}))
+    return {
+        text: next(said for said in map(_plain, wanted[sample].options) if hash(said) == text)
+        for text, sample in samples.items()
+    }
 
 
 def _share_rows(block: Block, name: str, hits: Any, even: Any, clusters: Ints) -> Iterator[Numbered]:

@@ -286,13 +286,13 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     candidates = () if isinstance(part, Whole) else APART if isinstance(part, Pivot) else APART[1:]
     apart = _apart(columns, records, axes, candidates)
     blocks = split(columns, records, apart).items() if len(records) else ()
-    numbered = [
+    numbered = (
         (block, row, cell)
         for values, inside in blocks
         for block in [Block(columns, measured, inside, dict(zip(apart, values, strict=True)))]
         for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
-    ]
-    rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best(numbered)
+    )
+    rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best([*numbered])
     rows = _adjusted(part, rows)
     notes = [] if isinstance(part, Whole) else [*_notes(columns, records, apart, axes)]
     notes += [

@@ -208,7 +208,7 @@ _EXCLAIMED = re.compile(r"(?<=[^\W\d_]{2})!$")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=[^\W\d_]{2})", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{2})")
 _DEGREES = re.compile(
-    r"(?<=\d)\s?(?:度|degrees?\b)(?![\u4e00-\u9fff])(?!\s(?:celsius|fahrenheit|centigrade))", re.IGNORECASE
+    r"(?<=\d)\s?(?:度|degrees?\b)(?!(?-i:[\u4e00-\u9fff]))(?!\s(?:celsius|fahrenheit|centigrade))", re.IGNORECASE
 )
 _INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.\s?){2,}(?=\W|$|[A-Z])")
 _ONE_LETTER = re.compile(r"(?<![\w'])([A-Za-z])[- ](?=[a-z]{3})")

@@ -36,6 +36,7 @@ TAILS = (".tail", ".tail2")
 MAX_RECORD = 1 << 29
 _HEAD = struct.Struct("<II")
 """A record's length and its CRC-32."""
+_encoder = msgspec.msgpack.Encoder()
 
 
 class Tail:
@@ -47,8 +48,8 @@ class Tail:
 
     def append(self, records: Iterable[Record]) -> None:
         """Append records. When this returns, the operating system has them, and the disk perhaps not."""
-        bodies = [msgspec.msgpack.encode(record) for record in records]
-        rest = memoryview(b"".join(_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies))
+        bodies = [_encoder.encode(record) for record in records]
+        rest = b"".join([_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies])
         end = self._end + len(rest)
         try:
             while rest:

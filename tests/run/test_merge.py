@@ -138,6 +138,19 @@ def test_sets_that_lie_in_a_run_are_copied(folder: Path, tmp_path: Path) -> None
     assert typed("score", merged.folder, "-q").exit_code == 0
 
 
+@pytest.mark.parametrize("name", ["samples.jsonl", "dropped.jsonl"])
+def test_a_damaged_set_is_not_copied(folder: Path, tmp_path: Path, name: str) -> None:
+    settings: dict[str, Any] = {"modes": ["standard", "dynamic"], "ops": "shuffle"}
+    runs = [run(folder, "first", model, tmp_path / model, **settings) for model in "ab"]
+    [made] = [entry for entry in runs[0].config.sets if not Path(entry.folder).is_absolute()]
+    file = runs[0].set_folder(made) / name
+    with file.open("wb") as out:
+        out.truncate(1 << 32)  # a hole, which copying would fill
+    done = mmdyn("runs", "merge", *(one.folder for one in runs), "-o", tmp_path / "merged")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and str(file) in done.stderr
+    assert not [*(tmp_path / "merged").rglob(name)]
+
+
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.errors import ModelError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, digest
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -118,12 +118,14 @@ class Listing:
     entry (attribute): its `root` (the path of the weights, say), `parent`, `max_model_len` and `owned_by`, as far as
         they are told. Empty before `read`, and where the server lists nothing. Of a server that has one model and takes
         any name for it, that one's, with its own name as the root.
+    digest (attribute): of the entry; empty where the entry is.
 
     url: where the list is; None where there is none.
     """
 
     def __init__(self, url: URL | None, name: str, headers: Mapping[str, str]) -> None:
         self.entry: dict[str, Json] = {}
+        self.digest = ""
         self._url, self._name, self._headers = url, name, headers
 
     async def read(self) -> None:
@@ -153,6 +155,7 @@ class Listing:
             named = [msgspec.structs.replace(listed[0], root=listed[0].root or listed[0].id)]
         said = msgspec.to_builtins(named[0]) if named else {}
         self.entry = {key: value for key, value in said.items() if key != "id" and _is_name(value)}
+        self.digest = digest(self.entry, size=8) if self.entry else ""
 
 
 def _is_name(value: Json) -> bool:
