@@ -19,7 +19,7 @@ READ = [
     if page.parent.name not in ("papers", "appendix") and page.stem not in ("coverage", "performance")
 ]
 """What is read; the papers' tables and measurements are looked up."""
-MOST_WORDS = 20_000
+MOST_WORDS, MOST_TERMS = 20_000, 40
 
 
 def test_there_is_no_more_than_people_read() -> None:
@@ -44,6 +44,14 @@ def test_every_page_is_in_the_site() -> None:
     patterns = [line for block in listed for line in block.split()]
     found = tracked(*(f"docs/{one}.md" for one in patterns))
     assert found == [page for page in tracked("docs/**/*.md") if page != DOCS / "index.md"]
+
+
+def test_the_glossary_is_short_and_names_what_is_there() -> None:
+    page = (DOCS / "glossary.md").read_text("utf-8")
+    terms = re.findall(r"^\| \*\*(.+?)\*\*", page, re.MULTILINE)
+    assert len(terms) == len(set(terms)) <= MOST_TERMS
+    named = re.findall(r"`((?:mmdyn|perturb|kprag)[\w/.]*)`", page)
+    assert len(named) > 10 and [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_files_that_the_map_of_the_house_names_are_there() -> None:
