@@ -111,7 +111,6 @@ def test_the_cost_is_told_and_limited(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=str(100 + k)) for k in range(4)])
     model = scripted(
         tmp_path,
-        {"match": "Write 4 wrong", "reply": json.dumps({"distractors": list("1234")})},
         {"reply": json.dumps({"distractors": list("12345")})},
     )
     words = ["build", "options", source.folder, "-o", tmp_path / "out", "-m", model]
@@ -144,7 +143,6 @@ def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=str(100 + k)) for k in range(4)])
     model = scripted(
         tmp_path,
-        {"match": "Write 4 wrong", "reply": json.dumps({"distractors": list("1234")})},
         {"reply": json.dumps({"distractors": list("12345")})},
     )
     words = ["build", "options", source.folder, "-m", model]
@@ -159,7 +157,7 @@ def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
 
 def test_a_dry_run_knows_the_replies_in_the_cache(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=str(100 + k)) for k in range(4)])
-    with serve(reply=script(tmp_path, {"reply": json.dumps({"distractors": list("1234")})})) as server:
+    with serve(reply=script(tmp_path, {"reply": json.dumps({"distractors": list("12345")})})) as server:
         words = ["build", "options", source.folder, "-m", f"openai:m,base_url={server.url}", "--cache", "shared"]
         assert mmdyn(*words, "-o", tmp_path / "first", "-n", 2).returncode == 0
         asked = server.stats.total

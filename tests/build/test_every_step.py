@@ -137,8 +137,7 @@ def falsified(folder: Path) -> Case:
 def optioned(folder: Path) -> Case:
     given = exams(folder, ASKED, lambda one: isinstance(one.answer, str))
     wrong = ["甲说：两者无关", "乙说：条件不足", "丙说：恰好相反", "丁说：只在高温下", "戊说：取决于光照"]
-    replies = [says("请编写 4 个", distractors=wrong[:4]), says(distractors=wrong)]
-    return Case(given, (), replies, kept=ASKED)
+    return Case(given, (), [says(distractors=wrong)], kept=ASKED)
 
 
 def translated(folder: Path) -> Case:

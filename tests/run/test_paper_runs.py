@@ -73,8 +73,8 @@ def test_r_bench_in_two_languages(tmp_path: Path) -> None:
     run(tmp_path, "eval", "set", "-m", f"scripted:{model}", "-o", "run")
     [figure5] = rows(tmp_path, "run", "r_bench.figure5")
     assert {one["quantity"]: one["value"] for one in figure5} == {
-        "en": 0.25, "zh": 0.5, "difference": 0.25, "both right": 0.25, "en only": 0, "zh only": 0.25,
-        "both wrong": 0.5, "both wrong, alike": 0.25,
+        "en": 0.25, "zh": 0.5, "difference": 0.25, "consistency": 0.75,
+        "both right": 0.25, "en only": 0, "zh only": 0.25, "both wrong": 0.5, "both wrong, alike": 0.25,
     }  # fmt: skip
     [table5] = rows(tmp_path, "run", "r_bench.table5", "--where", "language=en")
     assert [(one["value"], one["n"]) for one in table5] == [(0.25, 8)]

@@ -59,12 +59,14 @@ def test_english_against_chinese_on_paired_questions(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", in_languages("+" * 8 + "eee" + "z" + "==//" + "?" + "..." + "+" * 3))
     found = shares(run)
     assert found == {
-        "en": 70, "zh": 60, "difference": -10, "both right": 55, "en only": 15, "zh only": 5, "both wrong": 25,
-        "both wrong, alike": 10,
+        "en": 70, "zh": 60, "difference": -10, "consistency": 80,
+        "both right": 55, "en only": 15, "zh only": 5, "both wrong": 25, "both wrong, alike": 10,
     }  # fmt: skip
     test = row(told("r_bench.figure5", run), 0, "difference")
     assert (test.n, test.left_out) == (20, 3) and "McNemar" in test.method
     assert test.p == 0.375, "the mid-p test of 3 against 1"
+    consistency = row(told("r_bench.figure5", run), 0, "consistency")
+    assert (consistency.n, consistency.ci95) == (20, (0.583983, 0.919342)), "Wilson's interval of 16 in 20"
 
 
 def test_a_model_that_answers_alike_in_both_languages(tmp_path: Path) -> None:

@@ -46,11 +46,11 @@ class Options:
     """Turn open questions and blanks into single choices by a model's wrong answers.
 
     As R-Bench (section 2.4) has it there are five options and "All other answers are incorrect", which is right for a
-    share of questions as large as any other option's: for those the right answer is left out. No two options are equal
-    answers.
+    share of questions as large as any other option's: for those the right answer is left out. For all others one wrong
+    answer is left out. No two options are equal answers.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     asks: ClassVar[tuple[str, ...]] = ("options", "none_of_them")
     Settings: ClassVar[type[Struct]] = _Settings
 
@@ -67,7 +67,7 @@ class Options:
         settings, none = self._settings, filled("build", "none_of_them", sample.language)
         count = settings.options
         right = draws.below(count if settings.no_none else count + 1)
-        wrong = count if right == count else count - 1
+        wrong = count - 1 if settings.no_none else count  # for any place as many, so that no place is refused more often
         data = {"question": sample.question, "answer": answer}
 
         def read(reply: _Distractors) -> list[str]:
@@ -87,7 +87,7 @@ class Options:
         )
         texts = draws.shuffled(texts)
         if right < count:
-            texts.insert(right, answer)
+            texts = [*texts[:right], answer, *texts[right : count - 1]]
         if not settings.no_none:
             texts.append(none)
         options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, texts, strict=False))
