@@ -291,9 +291,9 @@ def difference_row(
 
 
 def _agreement(block: Block, part: Paired, key: Key, pair: Pair) -> Iterator[Numbered]:
-    """The consistency, which is how many pairs are right on both sides or on neither (R-Bench, section 3.3); how many are
-    right on both, on neither (and of these, on how many both sides say the same), and on one alone; what is neither
-    right nor wrong is in none."""
+    """The share of pairs that are right on both sides or on neither (`consistency`, R-Bench, section 3.3), and of those
+    that are right on both, on neither (and of these, on how many both sides say the same), and on one alone; what is
+    neither right nor wrong is in none."""
     a, b = (cell.values for cell in _shared(block, pair.records, grouped=True))
     kinds = {"both right": (1, 1), f"{part.a} only": (1, 0), f"{part.b} only": (0, 1), "both wrong": (0, 0)}
     shares = {name: (a == one) & (b == other) for name, (one, other) in kinds.items()}

@@ -192,6 +192,34 @@ def test_labels_of_any_kind(labels: tuple[str, ...], response: str, found: tuple
     assert extract("single_choice", response, labels=labels).found == found
 
 
+STATEMENTS = ("i, iii", "ii, v", "i, ii, v", "iv")
+
+
+@pytest.mark.parametrize(
+    ("texts", "response", "found"),
+    [
+        (STATEMENTS, "The correct statements are v, ii", "B"),
+        (STATEMENTS, "The answer is (v) and (ii).", "B"),
+        (STATEMENTS, "Answer: V, I, II", "C"),
+        (STATEMENTS, "正确的是 v、ii", "B"),
+        (STATEMENTS, "The correct statements are v and iii", None),
+        (STATEMENTS, "The correct statements are not v, ii", None),
+        (STATEMENTS, "The incorrect statements are v, ii", None),
+        (("①②", "①③④", "②④", "①②③④"), "正确的是④、③、①", "B"),
+        (("①②", "①③④", "②④", "①②③④"), "①②错误，③④正确", None),
+        (("i, ii, iii", "iii, ii, i", "ii, i, iii", "i, iii, ii"), "The answer is ii, iii, i", None),
+        (("1, 2", "2, 3", "3, 4", "4, 5"), "The answer is 2, 1", None),
+        (("i, ii", "i, iii", "x, v", "iv"), "The answer is v, x", None),
+    ],
+    ids=str,
+)
+def test_listed_statements_are_a_set_where_no_option_says_otherwise(
+    texts: tuple[str, ...], response: str, found: str | None
+) -> None:
+    read = extract("single_choice", response, labels=tuple("ABCD"), option_texts=texts, question="Which are correct?")
+    assert read.found == (found and (found,))
+
+
 def test_options_without_a_text_are_read_by_their_labels() -> None:
     pictures = {"option_texts": ("",) * 4}
     assert choice("the left one", **pictures).found is None

@@ -67,7 +67,8 @@ class Options:
         settings, none = self._settings, filled("build", "none_of_them", sample.language)
         count = settings.options
         right = draws.below(count if settings.no_none else count + 1)
-        wrong = count - 1 if settings.no_none else count  # for any place as many, so that no place is refused more often
+        # As many wrong answers for any place, so that none is refused more often.
+        wrong = count - 1 if settings.no_none else count
         data = {"question": sample.question, "answer": answer}
 
         def read(reply: _Distractors) -> list[str]:

@@ -136,8 +136,20 @@ def labels_of(labels: tuple[str, ...]) -> Labels:
 
 
 _LEADING = re.compile(r"[\s(\[【*]{0,6}([A-Z])(?![A-Za-z0-9])[*)\]】.:、,\s]{0,4}")
+_CIRCLED = re.compile(r"(?<=[①-⑳])(?=[①-⑳])")
 _PARTED = re.compile(r"[,;、，；\n](?:\s*+and\s)?|(?<=\s)and\s|和|与|以及")
 _LONGEST = 400
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
+_NUMBERS = {mark: number for marks in (_ROMAN, "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳") for number, mark in enumerate(marks, 1)}
+"""Of the marks that statements bear."""
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The numbers of the statements that a text lists, in its order, 2 and 5 for "ii, v" or "②⑤"; () where it is no
+    such list."""
+    parts = _PARTED.split(_CIRCLED.sub(",", text.strip(" .。")))
+    marks = [part.strip(" ()（）").lower() for part in parts if part.strip()]
+    return tuple(_NUMBERS[mark] for mark in marks) if all(mark in _NUMBERS for mark in marks) else ()
 
 
 class OptionTexts:
@@ -150,7 +162,7 @@ class OptionTexts:
         """The label of the one option whose text this is; None where none or several are."""
         if not text.strip() or len(text) > _LONGEST:
             return None
-        fits = self._folded.get(fold(text), [])
+        fits = self._folded.get(fold(text), []) or self._by_numbers.get(frozenset(_numbers(text)), [])
         return fits[0] if len(fits) == 1 else None
 
     def written(self, text: str) -> str | None:
@@ -180,6 +192,15 @@ class OptionTexts:
     def _texts(self) -> tuple[tuple[str, str], ...]:
         given = zip(self._labels, self._given, strict=False)
         return tuple((label, cleaned) for label, text in given if (cleaned := visible_text(text)).strip())
+
+    @cached_property
+    def _by_numbers(self) -> dict[frozenset[int], list[str]]:
+        """The labels by the statements that their texts list; empty unless all list some, each others, in rising order,
+        as texts do where their order says nothing."""
+        listed = {label: _numbers(text) for label, text in self._texts}
+        rising = all(numbers and list(numbers) == sorted(set(numbers)) for numbers in listed.values())
+        found = {frozenset(numbers): [label] for label, numbers in listed.items()}
+        return found if rising and len(found) == len(listed) else {}
 
     @cached_property
     def _folded(self) -> dict[str, list[str]]:
