@@ -194,10 +194,25 @@ def print_orders(count: int) -> None:
 
 def macro_held(design: Design, count: int) -> Held:
     """Of the mean of the groups' means."""
-    random, found, truth = stream("macro", repr(design)), [], float(np.mean(design.shares))
+    return _mean_held(design, count, None)
+
+
+def weighted_held(design: Design, count: int) -> Held:
+    """Of the groups' means, of which the k-th weighs k."""
+    return _mean_held(design, count, np.arange(1.0, len(design.sizes) + 1))
+
+
+def first_held(design: Design, count: int) -> Held:
+    """Of the groups' means, of which the first weighs as much as all others."""
+    return _mean_held(design, count, np.array([len(design.sizes) - 1.0, *[1.0] * (len(design.sizes) - 1)]))
+
+
+def _mean_held(design: Design, count: int, shares: Floats | None) -> Held:
+    random, found = stream("macro", repr(design)), []
+    truth = float(np.average(design.shares, weights=shares))
     for _ in range(count):
         one = draw(design, random)
-        told = mean_of_means(one.values, one.groups, one.weights, one.labels)
+        told = mean_of_means(one.values, one.groups, one.weights, one.labels, 0.0, shares)
         found.append(told.low <= truth <= told.high)
     return Held(100 * float(np.mean(found)), np.nan, 100.0)
 
@@ -275,6 +290,8 @@ def main() -> None:
     print_table("Slopes", slope_designs(), slope_held, count)
     print_table("Equality of several groups", equality_designs(), equality_rejected, count)
     print_table("Means of means", macro_designs(), macro_held, count)
+    print_table("Means of means, the k-th weighs k", macro_designs(), weighted_held, count)
+    print_table("Means of means, the first weighs as much as all others", macro_designs(), first_held, count)
     print_orders(count // 5)
 
 

@@ -101,11 +101,13 @@ class Ranking(Struct, frozen=True, kw_only=True):
 class Leaderboard(Struct, frozen=True, kw_only=True):
     """Models by their mean over columns, plain and weighted, with intervals; models not told apart share a rank.
 
-    groups: names of groups of columns, each with a mean of its own.
+    groups: names of groups of columns, each with a mean of its own. `exam:2` weighs twice what `quiz` does.
+    partial: whether groups may name columns that no record has; they are noted.
     """
 
     columns: str = "set"
     groups: dict[str, tuple[str, ...]] = {}
+    partial: bool = False
     measure: str = "score"
     where: Where = {}
     title: str = ""

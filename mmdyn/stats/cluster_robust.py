@@ -29,8 +29,10 @@ def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
     return _last_coefficient(values, np.ones((len(values), 1)), weights, labels, _kish(weights, labels))
 
 
-def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:
-    """Estimate the mean of several groups' mean scores, with its interval.
+def mean_of_means(
+    values: Floats, levels: Ints, weights: Floats, labels: Ints, least: float = 0.0, shares: Floats | None = None
+) -> Estimate:
+    """Estimate the mean of several groups' mean scores, plain or weighted, with its interval.
 
     Each of k groups gets 2 / k right and as many wrong observations more (Price and Bonett, Computational Statistics
     and Data Analysis 45 (2004) 449), or 2 where all groups share their clusters. The variance is robust to clusters;
@@ -42,12 +44,14 @@ def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, l
         weights: Above 0, one for each score.
         labels: The cluster of each score.
         least: The lowest possible score, below 1. The interval is computed on the scores mapped to [0, 1].
+        shares: Above 0, what each group weighs, in the order of the levels; all the same where None.
     """
     from scipy.special import stdtrit
 
     y, (_, groups) = (values - least) / (1 - least), np.unique(levels, return_inverse=True)
     k, total = int(groups.max()) + 1, np.bincount(groups, weights)
-    value = float((np.bincount(groups, weights * y) / total).mean())
+    pull = np.ones(k) if shares is None else k * shares / shares.sum()  # of each group; 1 on average
+    value = float((pull * np.bincount(groups, weights * y) / total).mean())
     alone = [effective_n(y[groups == group], weights[groups == group], labels[groups == group]) for group in range(k)]
     _, places = np.unique(labels, return_inverse=True)
     apart_groups = k * (int(places.max()) + 1) / len(np.unique(places * k + groups))
@@ -59,16 +63,18 @@ def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, l
     _, both = np.unique(places * k + groups, return_inverse=True)
     share = np.bincount(both, parts)
     apart = parts * (y - means[groups])
-    robust = float((np.bincount(places, apart / np.sqrt(1 - share[both])) ** 2).sum())
+    robust = float((np.bincount(places, pull[groups] * apart / np.sqrt(1 - share[both])) ** 2).sum())
     # As for a slope, the variance is at least its value under equal spread.
-    variance = max(robust, float((apart * (y - means[groups])).sum() / k * (parts**2).sum())) / k**2
+    spread = float((apart * (y - means[groups])).sum() / k)
+    variance = max(robust, spread * float(((pull[groups] * parts) ** 2).sum())) / k**2
     first = np.unique(both, return_index=True)[1]
-    clusters, own = 1 / np.bincount(groups[first], share**2), np.bincount(groups, parts**2)
+    clusters, own = 1 / np.bincount(groups[first], share**2), np.bincount(groups, (pull[groups] * parts) ** 2)
     freedom = min(float(own.sum() ** 2 / (own**2 / np.maximum(clusters - 1, 0.5)).sum()), _kish(weights, places) - 1)
-    half, mean = float(stdtrit(max(freedom, 1.0), 0.975)) * variance**0.5, float(means.mean())
+    half, mean = float(stdtrit(max(freedom, 1.0), 0.975)) * variance**0.5, float((pull * means).mean())
     low, high = max(min(mean - half, value), 0.0), min(max(mean + half, value), 1.0)
     value, low, high = (least + (1 - least) * end for end in (value, low, high))
-    return Estimate(value, low, high, f"mean of {k} means: Price-Bonett, CR2, Satterthwaite t")
+    kind = "mean" if shares is None else "weighted mean"
+    return Estimate(value, low, high, f"{kind} of {k} means: Price-Bonett, CR2, Satterthwaite t")
 
 
 def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:

@@ -253,9 +253,11 @@ class Block(NamedTuple):
         quantity: str,
         cell: Cell,
         strata: Ints | None = None,
+        shares: Floats | None = None,
         **details: Unpack[RowDetails],
     ) -> Row:
-        """A row of the mean of a cell. For a mean of means, `strata` holds the index of each parent's group."""
+        """A row of the mean of a cell. For a mean of means, `strata` holds the index of each parent's group, and
+        `shares` what each group weighs where they do not weigh the same."""
         if not len(cell.values):
             note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
             empty: RowDetails = {"note": note, "counts": cell.counts, **details}
@@ -269,9 +271,9 @@ class Block(NamedTuple):
             mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
             found = {"method": mean.method, **found, "ci95": mean.ci95}
             return self.row(axes, key, quantity, mean.value, **found)
-        estimate = self._mean(cell, cell.values, strata).rounded
+        estimate = self._mean(cell, cell.values, strata, shares).rounded
         if cell.waits:
-            ends = [self._mean(cell, values, strata).rounded for values in (cell.low, cell.high)]
+            ends = [self._mean(cell, values, strata, shares).rounded for values in (cell.low, cell.high)]
             low, high = min(end.low for end in ends), max(end.high for end in ends)
             method = "; ".join(dict.fromkeys(end.method for end in ends))
             estimate = estimate._replace(low=low, high=high, method=method)
@@ -279,11 +281,11 @@ class Block(NamedTuple):
         found |= {"ci95": estimate.ci95, "method": estimate.method}
         return self.row(axes, key, quantity, estimate.value, **found)
 
-    def _mean(self, cell: Cell, values: Floats, strata: Ints | None) -> Estimate:
-        columns = (cell.weights, self.labels(cell), self.least(cell))
+    def _mean(self, cell: Cell, values: Floats, strata: Ints | None, shares: Floats | None) -> Estimate:
+        labels, least = self.labels(cell), self.least(cell)
         if strata is None or not np.ptp(strata):
-            return mean_score(values, *columns)
-        return mean_of_means(values, strata, *columns)
+            return mean_score(values, cell.weights, labels, least)
+        return mean_of_means(values, strata, cell.weights, labels, least, shares)
 
 
 class RowWatcher(Watcher, Protocol):

@@ -7,6 +7,7 @@ Wilhelm, Review of Economic Studies 91 (2024) 476.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -16,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.errors import UserError
+from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition, Usage
 from mmdyn.stats import Estimate, Floats, Ints, group_means, mean_score, paired_difference, rank_correlations
 from mmdyn.table import Leaderboard, Ranking
@@ -38,7 +39,7 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
     every = [value for value in values if any(column == value for _, column in cells)]
     if taken := {MACRO, TOTAL, RANK, *values} & part.groups.keys():
         raise UserError(f"a group cannot be called {taken.pop()!r}, as a column is: give it another name")
-    groups = {MACRO: every} | {name: list(chosen) for name, chosen in part.groups.items()}
+    groups = {MACRO: dict.fromkeys(every, 1.0)} | {name: _members(block, part, name) for name in part.groups}
     if len(policies_of(block.columns, block.records)) > 1:
         for key in sorted(cells, key=lambda key: [model for model, _ in cells].index(key[0])):
             if key[1] in every:
@@ -52,10 +53,10 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
                 pooled, strata = macro_cell(found)
                 lacking = [value for value in members if (model, value) not in cells]
                 note = f"without {', '.join(lacking)}" if lacking else ""
-                means[model, name] = (
-                    block.mean_row(axes, (model, name), part.measure, pooled, strata, note=note),
-                    pooled,
-                )
+                weights = [members[values[place]] for place in sorted(found)]
+                shares = np.array(weights) if len({*weights}) > 1 else None
+                row = block.mean_row(axes, (model, name), part.measure, pooled, strata, shares, note=note)
+                means[model, name] = row, pooled
     means |= {key: (block.mean_row(axes, key, part.measure, cell), cell) for key, cell in cells.items()}
     boards = {model: (row.value or 0.0, cell) for (model, name), (row, cell) in means.items() if name == MACRO and cell}
     order = sorted(boards, key=lambda model: -boards[model][0])
@@ -66,6 +67,23 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
         for name in (MACRO, TOTAL, *part.groups, *every):
             if (model, name) in means:
                 yield means[model, name]
+
+
+def _members(block: Block, part: Leaderboard, name: str) -> dict[str, float]:
+    """The columns of a group, each with what it weighs. Raises UserError for one that no record has."""
+    known, found = block.columns.fields[part.columns].values, dict[str, float]()
+    for text in part.groups[name]:
+        column, _, weight = text.rpartition(":")
+        if text not in known and column in known:
+            if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", weight) or not float(weight):
+                raise UserError(f"the group {name} weighs {column} {weight!r}: give a number above 0, as in {column}:2")
+            found[column] = float(weight)
+        elif text in known or part.partial:
+            found[text] = 1.0
+        else:
+            hint = did_you_mean(text, known)
+            raise UserError(f"the group {name} has {text!r}, which no {part.columns} of these records is{hint}")
+    return found
 
 
 def policies_of(columns: Columns, records: Ints) -> dict[str, list[str]]:

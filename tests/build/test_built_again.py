@@ -109,10 +109,7 @@ def test_what_cannot_be_replayed_says_why(tmp_path: Path) -> None:
 
 def test_the_cost_is_told_and_limited(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=str(100 + k)) for k in range(4)])
-    model = scripted(
-        tmp_path,
-        {"reply": json.dumps({"distractors": list("12345")})},
-    )
+    model = scripted(tmp_path, {"reply": json.dumps({"distractors": list("12345")})})
     words = ["build", "options", source.folder, "-o", tmp_path / "out", "-m", model]
     stopped = mmdyn(*words, "--max-requests", 1, "--concurrency", 1)
     assert (
@@ -141,10 +138,7 @@ def test_bad_rows_of_a_file_are_left_out(tmp_path: Path) -> None:
 
 def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=str(100 + k)) for k in range(4)])
-    model = scripted(
-        tmp_path,
-        {"reply": json.dumps({"distractors": list("12345")})},
-    )
+    model = scripted(tmp_path, {"reply": json.dumps({"distractors": list("12345")})})
     words = ["build", "options", source.folder, "-m", model]
     dry = mmdyn(*words, "-o", tmp_path / "out", "--dry-run")
     assert dry.returncode == 0, dry.stderr

@@ -77,11 +77,24 @@ def test_failed_records_end_in_1(tmp_path: Path) -> None:
     assert result.returncode == 1 and "Leaderboard" in result.stdout and "Score by model" in result.stdout
 
 
-def test_a_group_of_nothing_is_told(run: Path) -> None:
-    result = mmdyn("report", run, "--leaderboard", "level", "--group", "one=esay", "--group", "both=easy,nothing")
-    assert result.returncode == 0, result.stderr
-    assert "no record has level = esay, of which the group one is" in result.stdout
-    assert "without nothing" in result.stdout
+@pytest.mark.parametrize(
+    ("group", "problem"),
+    [
+        ("one=esay", "the group one has 'esay', which no level of these records is (did you mean 'easy'?)"),
+        ("both=easy,nothing", "the group both has 'nothing', which no level of these records is"),
+        ("both=esay:2,hard", "the group both has 'esay:2', which no level of these records is"),
+        ("both=easy:0,hard", "the group both weighs easy '0': give a number above 0, as in easy:2"),
+        ("both=easy:much,hard", "the group both weighs easy 'much': give a number above 0"),
+    ],
+)
+def test_a_group_of_what_no_record_has_is_refused(run: Path, group: str, problem: str) -> None:
+    result = mmdyn("report", run, "--leaderboard", "level", "--group", group)
+    assert result.returncode == 2 and problem in result.stderr.splitlines()[-1]
+
+
+def test_a_group_of_a_paper_may_lack_columns(run: Path) -> None:
+    result = mmdyn("report", run, "--table", "opencompass.table1")
+    assert result.returncode == 0 and "no record has set = ifeval, of which the group instructions is" in result.stdout
 
 
 def test_models_that_one_name_would_stand_for_are_told(run: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -202,7 +203,10 @@ def test_its_identity_is_the_command_with_its_files_and_variables(tmp_path: Path
     Path("solve.py").write_text("print(1)")
     text = "cmd:python3 solve.py --key sk-0123456789,env=DEPTH API_KEY"
     model = open_model(text)
-    assert model.label == "cmd:python3 solve.py" and "0123456789" not in canonical(model.identity).decode()
+    assert re.fullmatch(r"cmd:python3 solve\.py \([0-9a-f]{4}\)", model.label)
+    assert "0123456789" not in canonical(model.identity).decode()
+    labels = [open_model(f"cmd:python3 solve.py{words}").label for words in ("", " --depth 1", " --depth 2", " solve.py")]
+    assert labels[0] == labels[3] == "cmd:python3 solve.py" and len({*labels}) == 3
 
     def differs(text: str = text) -> bool:
         return open_model(text).identity != model.identity

@@ -324,6 +324,24 @@ def test_a_leaderboard_shares_ranks_that_are_not_told_apart(tmp_path: Path) -> N
     assert {row.mark for row in found.rows} == {""}, "the best is not told apart from the next"
 
 
+def test_columns_of_a_group_weigh_what_it_says(tmp_path: Path) -> None:
+    rights = {"m1": (20, 50), "m2": (10, 80)}
+    made = [
+        ({"model": m, "set": s}, k, n) for m, ks in rights.items() for s, k, n in zip("ab", ks, (20, 100), strict=True)
+    ]
+    groups = {"plain": ("a", "b"), "same": ("a:2", "b:2"), "weighed": ("a:3", "b"), "one": ("b:5",)}
+    found = table(Leaderboard(groups=groups), counted_run(tmp_path / "run", made))
+    means = {name: one(found, "score", model="m1", set=name) for name in groups}
+    assert {name: row.value for name, row in means.items()} == {
+        "plain": 0.75, "same": 0.75, "weighed": 0.875, "one": 0.5
+    }  # fmt: skip
+    assert (
+        means["plain"].ci95 == means["same"].ci95 and means["one"].ci95 == one(found, "score", model="m1", set="b").ci95
+    )
+    assert means["weighed"].method == "weighted mean of 2 means: Price-Bonett, CR2, Satterthwaite t"
+    assert one(found, "score", model="m2", set="weighed").value == pytest.approx((3 * 0.5 + 0.8) / 4, abs=1e-6)
+
+
 def test_the_best_is_marked_only_where_it_is_told_apart(tmp_path: Path) -> None:
     made = [({"model": m}, right, 100) for m, right in (("m1", 50), ("m2", 90), ("m3", 48), ("m4", 70))]
     found = table(Pivot(by=("model",)), counted_run(tmp_path / "run", made))

@@ -75,7 +75,8 @@ class Cmd:
     concurrency: Programs at a time; the number of cores by default. max_tries: As for every backend.
     version: Set it anew where the program changed but its files did not: a reply is read from the cache where the
         command, the files that it names, the variables and the version are the same.
-    label: Its name in reports; by default the names of the program and the files.
+    label: Its name in reports; by default the names of the program and the files, and a digest of other arguments,
+        which may hold a secret.
 
     Raises UserError where the program or a variable does not exist, and for bad options.
     """
@@ -90,7 +91,9 @@ class Cmd:
         self._named = _variables(options.env)
         self._secrets = [value for value in self._named.values() if len(value) >= SHORTEST_SECRET]
         names = dict.fromkeys([Path(self._words[0]).name, *[file.name for file in files.values()]])
-        self.label = options.label or f"cmd:{' '.join(names)}"
+        arguments = [word for word in self._words[1:] if word not in map(str, files.values())]
+        told = f" ({digest(arguments, size=2)})" if arguments else ""
+        self.label = options.label or f"cmd:{' '.join(names)}{told}"
         self.limits = ModelLimits(options.concurrency, options.max_tries, hangs=False)
         known = {name: value for name, value in self._named.items() if not SECRET.search(name)}
         digests = {word: fingerprint(file) for word, file in files.items()}
