@@ -53,6 +53,27 @@ class Template(Struct, frozen=True):
                 raise UserError(f"{where} has the unknown place {{{name}}}{hint}: the places are {', '.join(PLACES)}")
         return Template(text)
 
+    @property
+    def of_examples(self) -> Template:
+        """The form of each example in a text of questions and answers: that side of {examples} on which the question
+        stands; the whole template where it has no such place."""
+        before, _, behind = self.text.partition("{examples}")
+        return Template((behind if "{question}" in behind else before).strip("\n"))
+
+    @property
+    def heading(self) -> str:
+        r"""The words in front of the first place on the first line.
+
+        >>> Template("Now: {question}\nGo!").heading
+        'Now:'
+        """
+        return re.split(_PLACE, self.text.partition("\n")[0])[0].rstrip()
+
+    @property
+    def leads(self) -> bool:
+        """Whether the text ends in words of its own, behind which the answer stands."""
+        return not any(self.text.rstrip().endswith(f"{{{place}}}") for place in PLACES)
+
     def blocks(self, shown: set[str]) -> Iterator[str | tuple[str]]:
         r"""Split the template into literal texts and places, in order; a place is its name in a tuple.
 

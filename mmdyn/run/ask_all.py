@@ -17,6 +17,7 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, Stopped
 from mmdyn.keys import canonical, digest
 from mmdyn.models import Asker, Message, pictures_of, say_cost
+from mmdyn.prompts import Template
 from mmdyn.record import Record, Reply
 from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.grader import Grader
@@ -171,7 +172,7 @@ async def answer(ask: Ask, tools: AnswerTools) -> Record | FreshAnswer:
 
 def _keep(found: FreshAnswer, ask: Ask, tools: SampleTools) -> Record:
     """Put an answer into the store, a failure as one, which is told; gives the record."""
-    record = record_of(tools.sets[ask.place], ask, tools.asker.model.label, found)
+    record = record_of(tools.sets[ask.place], ask, tools.asker.model.label, found, tools.renderers[ask.place].custom)
     kind, key = RECORD, found.key
     if record.reply.error:
         tools.tally.failed += 1
@@ -212,11 +213,12 @@ def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
     return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
 
 
-def record_of(opened: SampleSet, ask: Ask, label: str, found: FreshAnswer) -> Record:
-    """What is kept of an answer to an ask of a sample of this set, by the model of this label."""
+def record_of(opened: SampleSet, ask: Ask, label: str, found: FreshAnswer, custom: Template | None = None) -> Record:
+    """What is kept of an answer to an ask of a sample of this set, by the model of this label. custom: the user's own
+    template that showed it, if any."""
     sample, reply, beside = ask.sample, found.reply, ask.built.beside if ask.built else None
     if is_base(ask.condition):
-        reply = msgspec.structs.replace(reply, text=first_answer(reply.text, sample.language))
+        reply = msgspec.structs.replace(reply, text=first_answer(reply.text, sample.language, custom))
     if beside and found.expansion:  # the model's own text lay there, which may hold the answer
         leaks = leaks_beside(found.written, sample, Context.parse(ask.condition.context))
         beside = msgspec.structs.replace(beside, leaks=leaks)

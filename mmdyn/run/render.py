@@ -121,10 +121,10 @@ def spoken(lead_in: str, text: str, language: Language) -> str:
     return f"{lead_in}{' ' if language == 'en' else ''}{text}"
 
 
-def first_answer(text: str, language: Language) -> str:
-    """What a model wrote in the base form, up to a further question of its own."""
-    heading = template("base", language, "shots").text.partition("\n")[0]
-    return text.partition(f"\n{heading}")[0].rstrip()
+def first_answer(text: str, language: Language, custom: Template | None = None) -> str:
+    """What a model wrote in the base form, or in that of a user's own template, up to a further question of its own."""
+    heading = (custom.of_examples if custom else template("base", language, "shots")).heading
+    return text.partition(f"\n{heading}")[0].rstrip() if heading else text
 
 
 def _answer(sample: Sample) -> str:
@@ -158,7 +158,7 @@ class Renderer:
     """Renders the samples of one set: its pictures, and the user's own template if there is one."""
 
     def __init__(self, images: ImageFolder, custom: Template | None = None) -> None:
-        self._images, self._custom = images, custom
+        self._images, self.custom = images, custom
 
     def messages(
         self, sample: Sample, condition: Condition, beside: str = "", examples: Sequence[Example] = ()
@@ -172,16 +172,19 @@ class Renderer:
             be withheld.
         """
         sample = _as_asked(sample, condition)
-        base, placed = is_base(condition), is_base(condition) and self._custom is not None
-        alike = replace(condition, context=NONE, **({"style": "direct"} if placed else {}))
-        earlier = list[Message]()
+        base, earlier = is_base(condition), list[Message]()
+        form = self.custom.of_examples if self.custom and base else self.custom
         for one in examples:
-            other = Renderer(one.images, None if placed else self._custom)
             shown = _as_asked(one.sample, condition)
+            asked = Renderer(one.images, form)._asked(shown, replace(condition, context=NONE))
             told = example_answer(shown, condition.style, base=base)
-            earlier += [*other._asked(shown, alike), Message("assistant", (TextPart(told),))]
+            if form and base:
+                told = f" {_answer(shown)}" if form.leads else f"\n{told}"
+                earlier += [*asked[:-1], Message("user", (*asked[-1].parts, TextPart(told)))]
+            else:
+                earlier += [*asked, Message("assistant", (TextPart(told),))]
         begun = _begun(sample, condition, reasoned=all(one.sample.explanation.strip() for one in examples[-1:]))
-        if placed:
+        if form and base:
             return (*self._asked(sample, condition, beside, _joined(earlier)), *begun)
         asked = [*earlier, *self._asked(sample, condition, beside)]
         return (Message("user", tuple(_merged(_joined(asked)))), *begun) if base else (*asked, *begun)
@@ -199,7 +202,7 @@ class Renderer:
             "instruction": _instruction(sample, bare),
             "examples": [*examples],
         }
-        parts = _laid_out(self._custom or _layout(condition, language), values)
+        parts = _laid_out(self.custom or _layout(condition, language), values)
         return [*turns, Message("user", tuple(_merged([*self._unmarked(sample), *parts])))]
 
     def _turn(self, turn: Turn, sample: Sample, condition: Condition, seen: set[int]) -> list[Part]:

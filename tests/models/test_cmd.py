@@ -205,7 +205,9 @@ def test_its_identity_is_the_command_with_its_files_and_variables(tmp_path: Path
     model = open_model(text)
     assert re.fullmatch(r"cmd:python3 solve\.py \([0-9a-f]{4}\)", model.label)
     assert "0123456789" not in canonical(model.identity).decode()
-    labels = [open_model(f"cmd:python3 solve.py{words}").label for words in ("", " --depth 1", " --depth 2", " solve.py")]
+    labels = [
+        open_model(f"cmd:python3 solve.py{words}").label for words in ("", " --depth 1", " --depth 2", " solve.py")
+    ]
     assert labels[0] == labels[3] == "cmd:python3 solve.py" and len({*labels}) == 3
 
     def differs(text: str = text) -> bool:

@@ -165,13 +165,17 @@ def test_knowledge_lies_beside_the_question_alone(tmp_path: Path) -> None:
 
 def test_a_template_of_ones_own_says_where_examples_stand(tmp_path: Path) -> None:
     custom = "Look at these:\n\n{examples}\n\nNow: {question}\n{options}\nGo!"
-    pairs = f"Question:\n\n{PRIME}\n\nAnswer: AC\n\nQuestion:\n\nSeven is a prime number.\n\nIs this statement true or false?\n\nAnswer: True"
+    pairs = f"Now: {PRIME.replace(chr(10) * 2, chr(10))}\nGo! AC\n\nNow: Seven is a prime number.\n\nGo! True"
     now = f"Now: {TRIANGLE.replace(chr(10) * 2, chr(10))}\nGo!"
     asked: dict[str, Any] = {"custom": custom, "style": "custom"}
     assert show(tmp_path, choice(), multi(), true_false(), shots="2:base", **asked) == [
         ("user", f"Look at these:\n\n{pairs}\n\n{now}")
     ]
     assert show(tmp_path, choice(), shots="0", **asked) == [("user", f"Look at these:\n\n{now}")]
+    unled = {"custom": "{examples}\n\n{question}\n\n{options}", "style": "custom"}
+    assert show(tmp_path, choice(), multi(), shots="1:base", **unled) == [
+        ("user", f"{PRIME}\nAnswer: AC\n\n{TRIANGLE}")
+    ]
     assert [role for role, _ in show(tmp_path, choice(), multi(), shots="1", **asked)] == ["user", "assistant", "user"]
 
 
@@ -180,6 +184,9 @@ def test_what_a_base_model_asks_itself_is_cut_off() -> None:
     assert first_answer(written, "en") == "Answer: B"
     assert first_answer("答案：B\n题目：\n\n还有？\n\n答案：C", "zh") == "答案：B"
     assert first_answer("Answer: the Question: of it", "en") == "Answer: the Question: of it"
+    own = Template("Look:\n\n{examples}\n\nNow: {question}\n{options}\nGo!")
+    assert first_answer("B\n\nNow: What is 1 + 1?\nGo! C", "en", own) == "B"
+    assert first_answer(written, "en", Template("{question} {options}")) == written
 
 
 def test_without_shots_nothing_is_otherwise(tmp_path: Path) -> None:
