@@ -68,6 +68,11 @@ _OPEN_VALUES = (1, 2)
 """Numbers that languages also say by articles and by both, once and twice."""
 
 
+def without_formulas(text: str) -> str:
+    """A text in which its formulas and its marks of pictures and blanks are left out."""
+    return _FORMULA.sub(" ; ", _MARK.sub(" ", text))
+
+
 def difference(text: str, other: str) -> str:
     """The first thing that a translation may not change and did; the empty string where there is none.
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.build.kept import BLANK_MARK, difference
+from mmdyn.build.languages import foreign
 from mmdyn.build.step import Asked, Draws, Refused
 from mmdyn.sample import Answer, Language, Sample
 from mmdyn.text import BLANK, fold
@@ -49,13 +50,14 @@ class Translate:
 
     Question, options, answers, explanation, hints, checklist and earlier turns go together. Formulas, quantities with
     sign and unit, symbols, and marks of pictures and blanks must be those of the original; answers follow their blanks.
+    What is left in the original's language, or put into a third one, is refused.
     Names are rendered alike everywhere. Each translation is put back into the original's language: the names must come
     back, and the model says whether both ask the same; where not, the question is refused. A question and its
     translation share a group; the translation of a false statement names that of its pair. Source: R-Bench, section
     2.4, whose translations people reviewed.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     asks: ClassVar[tuple[str, ...]] = ("same_question", "translate")
     Settings: ClassVar[type[Struct]] = _Settings
 
@@ -91,6 +93,8 @@ class Translate:
             new = tuple(text.strip() for text in reply.texts)
             if len(new) != len(texts) or not all(new):
                 raise ValueError(f"it holds {len(new)} texts, not {len(texts)}")
+            if told := foreign(texts, new, language, [named.rendering for named in reply.names]):
+                raise ValueError(told)
             for before, after in zip(texts, new, strict=True):
                 if told := difference(before, after):
                     raise ValueError(f"{told} (in {after[:40]!r})")
