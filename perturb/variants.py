@@ -126,8 +126,19 @@ class VariantMaker:
                 return Outcome(made)
         except _NotKept as error:
             trail = attempt.trail
-            what = (attempt.id, trail.parent, trail.chain, trail.draw, trail.seed, error.status, error.reason)
-            dropped = Dropped(*what, error.operator, trail.attempt, tuple(steps), made)
+            dropped = Dropped(
+                id=attempt.id,
+                parent=trail.parent,
+                chain=trail.chain,
+                draw=trail.draw,
+                seed=trail.seed,
+                status=error.status,
+                reason=error.reason,
+                operator=error.operator,
+                attempt=trail.attempt,
+                steps=tuple(steps),
+                sample=made,
+            )
             return Outcome(dropped=dropped, may_pass=error.may_pass)
 
     def _run(self, attempt: _Attempt, steps: list[Step]) -> tuple[Item, Item]:

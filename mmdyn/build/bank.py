@@ -71,8 +71,9 @@ def read_bank(source: Path, share_by: str) -> list[Group]:
     groups, statements = dict[tuple[str, Language], Group](), dict[str, Statement]()
     for _, statement in _of_set(SampleSet(source)) if is_set(source) else numbered_statements(source):
         statements[statement.id] = statement
-        key = getattr(statement, share_by), statement.language
-        group = groups.get(key) or groups.setdefault(key, Group(*key, [], []))
+        subject, language = getattr(statement, share_by), statement.language
+        key = subject, language
+        group = groups.get(key) or groups.setdefault(key, Group(subject, language, [], []))
         (group.true if statement.label else group.false).append(statement)
     for statement in statements.values():
         pair = statements.get(statement.pair)
@@ -127,9 +128,19 @@ def statement_of(sample: Sample) -> Statement:
     """The statement that a question is about. Raises ValueError where it is about none."""
     if not isinstance(sample.answer, bool):
         raise ValueError(f"{sample.id} is a {sample.task_type}, and no statement that is true or false")
-    told = {level: str(sample.fields.get(level, "")) for level in LEVELS}
-    rest = {name: str(sample.meta.get(name, "")) for name in ("pair", "error_type", "source")}
-    return Statement(sample.id, sample.question, sample.answer, **told, language=sample.language, **rest)
+    fields, meta = sample.fields, sample.meta
+    return Statement(
+        id=sample.id,
+        text=sample.question,
+        label=sample.answer,
+        discipline=str(fields.get("discipline", "")),
+        field=str(fields.get("field", "")),
+        subfield=str(fields.get("subfield", "")),
+        language=sample.language,
+        pair=str(meta.get("pair", "")),
+        error_type=str(meta.get("error_type", "")),
+        source=str(meta.get("source", "")),
+    )
 
 
 def _of_set(source: SampleSet) -> Iterator[tuple[int, Statement]]:

@@ -204,8 +204,17 @@ class StepMaker:
                 yield Outcome(self._landed(made, sample))
         except (Refused, ValueError) as error:
             status = "failed" if not isinstance(error, Refused) else "incomplete" if some else "refused"
-            what = (sample.id, sample.id, call.name, 0, call.seed, status, str(error))
-            yield Outcome(dropped=Dropped(*what, operator=call.name), may_pass=isinstance(error, NotNow))
+            dropped = Dropped(
+                id=sample.id,
+                parent=sample.id,
+                chain=call.name,
+                draw=0,
+                seed=call.seed,
+                status=status,
+                reason=str(error),
+                operator=call.name,
+            )
+            yield Outcome(dropped=dropped, may_pass=isinstance(error, NotNow))
         if self._asked and (replies := self._asked.take_replies()):
             yield Outcome(replies=Replies(sample.digest, self._asked.label, replies))
 

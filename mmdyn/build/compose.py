@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from math import ceil, comb, sqrt
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -149,8 +150,11 @@ def sample_of(
     form: Form,
     statements: Sequence[str],
     draws: Draws,
-    made_of: dict[str, Any],
     *,
+    id: str,
+    language: Language,
+    fields: dict[str, str | int | float],
+    meta: dict[str, Json],
     correct: bool,
     sets: Sequence[int],
     right: int,
@@ -162,26 +166,26 @@ def sample_of(
         form: What is asked.
         statements: Their texts, in order.
         draws: Chooses the words.
-        made_of: What the sample says of itself: id, language, fields and meta.
+        id, language, fields, meta: The sample's.
         correct: Whether the correct statements are asked for; of a single statement, whether it is correct.
         sets: What the options name; a claim is the first of them.
         right: The index of the right one.
         upper: Whether numerals are upper-case letters.
     """
-    language: Language = made_of["language"]
+    sample = partial(Sample, id=id, language=language, fields=fields, meta=meta)
     if form == "statement":
         question = filled("compose", "statement", language, statement=_in_a_line(statements[0]))
-        return Sample(question=question, task_type="true_false", answer=correct, **made_of)
+        return sample(question=question, task_type="true_false", answer=correct)
     word = draws.one(filled("compose", "correct" if correct else "incorrect", language).split("\n"))
     listed = "\n".join(f"{roman(place, upper=upper)}. {_in_a_line(text)}" for place, text in enumerate(statements, 1))
     named = [_COMMA[language].join(roman(place + 1, upper=upper) for place in places_of(one)) for one in sets]
     if form == "claim":
         question = filled("compose", "claim", language, statements=listed, word=word, places=named[0])
-        return Sample(question=question, task_type="true_false", answer=right == 0, **made_of)
+        return sample(question=question, task_type="true_false", answer=right == 0)
     stem = draws.one(filled_lines("stems", language)).replace("{word}", word)
     options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, named, strict=False))
     answer = (OPTION_LETTERS[right],)
-    return Sample(question=f"{stem}\n\n{listed}", task_type="single_choice", options=options, answer=answer, **made_of)
+    return sample(question=f"{stem}\n\n{listed}", task_type="single_choice", options=options, answer=answer)
 
 
 def _in_a_line(text: str) -> str:
@@ -349,8 +353,7 @@ def compose(
     overlaps = Overlaps([SampleSet(folder) for folder in avoid])
     questions = draw_questions(groups, spec, sizes, overlaps)
     summary = _summary(questions, overlaps)
-    given: dict[str, Json] = {"spec": asdict(spec), "avoid": [*overlaps.digests], "summary": summary, "name": name}
-    how = made(COMMAND, bank, **given)
+    how = made(COMMAND, bank, spec=asdict(spec), avoid=[*overlaps.digests], summary=summary, name=name)
     rows = (_row(bank, spec, number, question) for number, question in enumerate(questions, 1))
     with ProgressBar("composing", len(questions), quiet=quiet) as bar:
         return write_rows(bar.count(rows), ImageFolder(out), name, how)
@@ -521,19 +524,23 @@ def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
     meta["true"] = [one.label for one in statements]
     meta["sets"] = [[*places_of(one)] for one in question.sets]
     draws = Draws(COMMAND, "wording", spec.seed, number)
-    id = f"composed-{spec.seed}-{number}"
-    texts, language = [one.text for one in statements], question.group.language
-    upper = spec.numerals == "upper"
-    asked: dict[str, Any] = {
-        "correct": question.correct,
-        "sets": question.sets,
-        "right": question.right,
-        "upper": upper,
-    }
-    made_of = {"id": id, "fields": fields | {"seed": spec.seed}, "meta": meta, "language": language}
-    if spec.form == "statement":
-        asked["correct"] = statements[0].label
-    return Row.build(bank, None, sample_of, spec.form, texts, draws, made_of, **asked)
+    texts = [one.text for one in statements]
+    return Row.build(
+        bank,
+        None,
+        sample_of,
+        spec.form,
+        texts,
+        draws,
+        id=f"composed-{spec.seed}-{number}",
+        language=question.group.language,
+        fields=fields | {"seed": spec.seed},
+        meta=meta,
+        correct=statements[0].label if spec.form == "statement" else question.correct,
+        sets=question.sets,
+        right=question.right,
+        upper=spec.numerals == "upper",
+    )
 
 
 def _summary(questions: Sequence[Question], overlaps: Overlaps) -> dict[str, Json]:

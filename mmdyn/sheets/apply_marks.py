@@ -85,5 +85,14 @@ def _dropped(sample: Sample, reason: str) -> Dropped:
     trail = sample.variant
     if trail is None:
         return Dropped(sample.id, sample.id, "people", 0, 0, "rejected", reason)
-    made = (sample.id, trail.parent, trail.chain, trail.draw, trail.seed, "rejected", reason)
-    return Dropped(*made, attempt=trail.attempt, steps=trail.steps)
+    return Dropped(
+        id=sample.id,
+        parent=trail.parent,
+        chain=trail.chain,
+        draw=trail.draw,
+        seed=trail.seed,
+        status="rejected",
+        reason=reason,
+        attempt=trail.attempt,
+        steps=trail.steps,
+    )

@@ -307,7 +307,18 @@ def test_a_sweep_writes_nothing_where_the_bank_is_too_small_for_one_set(tmp_path
 
 
 def test_a_statement_of_several_lines_stands_in_one() -> None:
-    made_of = {"id": "q", "language": "en", "fields": {}, "meta": {}}
     texts = ["One\n  ii. two", "Three  four"]
-    made = sample_of("choice", texts, Draws("x"), made_of, correct=True, sets=[1, 2], right=0, upper=False)
+    made = sample_of(
+        "choice",
+        texts,
+        Draws("x"),
+        id="q",
+        language="en",
+        fields={},
+        meta={},
+        correct=True,
+        sets=[1, 2],
+        right=0,
+        upper=False,
+    )
     assert made.question.split("\n")[2:] == ["i. One ii. two", "ii. Three  four"]

@@ -92,8 +92,13 @@ class Options:
         if not settings.no_none:
             texts.append(none)
         options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, texts, strict=False))
-        made = {"options": options, "answer": (OPTION_LETTERS[right],), "task_type": "single_choice"}
-        yield replace(sample, **made, meta=sample.meta | {"open_answer": answer})
+        yield replace(
+            sample,
+            options=options,
+            answer=(OPTION_LETTERS[right],),
+            task_type="single_choice",
+            meta=sample.meta | {"open_answer": answer},
+        )
 
 
 def _answers(sample: Sample) -> list[str]:
