@@ -44,9 +44,15 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def batched(self) -> Price:
         """The price of a request in a batch."""
-        amounts = {name: getattr(self, name) for name in ("input", "output", "cached_input", "reasoning", "image")}
-        shared = {name: amount and amount * self.batch for name, amount in amounts.items()}
-        return msgspec.structs.replace(self, **shared, batch=1.0)
+        return msgspec.structs.replace(
+            self,
+            input=self.input and self.input * self.batch,
+            output=self.output and self.output * self.batch,
+            cached_input=self.cached_input and self.cached_input * self.batch,
+            reasoning=self.reasoning and self.reasoning * self.batch,
+            image=self.image and self.image * self.batch,
+            batch=1.0,
+        )
 
     @property
     def free(self) -> bool:

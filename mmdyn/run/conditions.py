@@ -116,8 +116,8 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
             asked = [Condition(variant=variant, context=name) for variant in variants for name in found]
         styles = (CUSTOM,) if self.prompt else self.styles
         shots = [Shots.parse(text).name for text in split_names(self.shots) or ("0",)]
-        ways = [{"style": style, "shots": number} for style in styles for number in shots]
-        return tuple(dict.fromkeys(replace(one, **way) for one in asked for way in ways))
+        ways = [(style, number) for style in styles for number in shots]
+        return tuple(dict.fromkeys(replace(one, style=style, shots=number) for one in asked for style, number in ways))
 
 
 def split_names(given: Numbers) -> tuple[str, ...]:

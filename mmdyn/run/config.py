@@ -176,7 +176,8 @@ def _check(config: Config) -> None:
     open_executor(config.execution)
     open_budget(config.limits.prices, config.limits.max_cost, config.limits.max_requests)
     paths = [getattr(given, "path", "") or given for given in config.sets]
-    job, own = config.request([_requested(config, *pair) for pair in zip(config.sets, paths, strict=True)]).jobs()
+    sets = [_requested(config, given, path) for given, path in zip(config.sets, paths, strict=True)]
+    job, own = config.request(sets).jobs()
     for text in (*config.models, *(judge for one in own for judge in (one or job).scoring.judges)):
         open_model(text)
     for one in own:

@@ -314,7 +314,7 @@ class _RunCount:
 
 
 def _rows_of(label: str, counters: Mapping[Name, _Counter]) -> list[EstimateRow]:
-    return [counter.row(*name) for name, counter in counters.items() if name[0] == label]
+    return [counter.row(label, set, mode) for (name, set, mode), counter in counters.items() if name == label]
 
 
 def _tokens_written(ask: Ask, messages: tuple[Message, ...]) -> int:

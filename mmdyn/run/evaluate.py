@@ -13,7 +13,6 @@ from importlib.metadata import version
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -259,10 +258,11 @@ def with_conditions(job: Job, sets: Sequence[SampleSet]) -> Job:
 def _config(
     job: Job, sets: Sequence[SampleSet], models: Sequence[Model], skipped: dict[str, int], providers: ContextProviders
 ) -> RunConfig:
+    asked = _evaluator(job)
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),
         models=tuple(ModelEntry(model.label, model.identity) for model in models),
-        evaluators={root: Evaluator(**_asking(one)) for root, one in job.own.items()} or UNSET,
+        evaluators={root: _evaluator(one) for root, one in job.own.items()} or UNSET,
         epochs=job.spec.epochs,
         instructions=own_instructions(job.conditions),
         ops=str(job.spec.ops),
@@ -272,14 +272,17 @@ def _config(
         knowledge=providers.settings,
         library=job.knowledge.words if providers.settings else {},
         examples=providers.examples.settings,
-        **_asking(job),
+        conditions=asked.conditions,
+        limit=asked.limit,
+        prompts=asked.prompts,
+        prompt=asked.prompt,
     )
 
 
-def _asking(job: Job) -> dict[str, Any]:
-    """The fields of an Evaluator that come from a job: all but the scores."""
+def _evaluator(job: Job) -> Evaluator:
+    """What a job says of an Evaluator: all but the scores."""
     prompts = templates_digest(Template(job.prompt) if job.prompt else None)
-    return {"conditions": job.conditions, "limit": job.limits.n, "prompts": prompts, "prompt": job.prompt}
+    return Evaluator(conditions=job.conditions, limit=job.limits.n, prompts=prompts, prompt=job.prompt)
 
 
 def _versions(models: Sequence[Model]) -> dict[str, str]:

@@ -254,8 +254,9 @@ def settle(
 
 
 def _in_force(evaluator: Evaluator, scoring: Scoring) -> Evaluator:
-    names = {name: getattr(scoring, name) for name in Scoring.__struct_fields__}
-    return replace(evaluator, **names, under_way=None)
+    return replace(
+        evaluator, scorer=scoring.scorer, judges=scoring.judges, judge_mode=scoring.judge_mode, under_way=None
+    )
 
 
 def _under_way(evaluator: Evaluator, stay: Scoring, asked: Scoring) -> Evaluator:

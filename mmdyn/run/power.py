@@ -126,9 +126,9 @@ def plan_run(
 
 def _chosen(plan: Plan, folder: Path, spec: ConditionSpec, in_flight: int) -> Plan:
     told, choices, n = plan.told, list[Choice](), plan.questions
-    more: dict[str, float] = {"power": plan.power, "alpha": plan.level}
     for k, e in product(DRAWS, EPOCHS):
-        requests = (questions := needed(told.design, plan.drop, k, e, **more)) and questions * (1 + k) * e
+        questions = needed(told.design, plan.drop, k, e, power=plan.power, alpha=plan.level)
+        requests = questions and questions * (1 + k) * e
         cost, seconds = (each and requests and each * requests for each in (told.cost, told.seconds))
         choices.append(Choice(k, e, questions, requests, cost, seconds and seconds / in_flight))
     fits = [one for one in choices if one.questions and one.questions <= n]
@@ -136,8 +136,8 @@ def _chosen(plan: Plan, folder: Path, spec: ConditionSpec, in_flight: int) -> Pl
     return replace(
         plan,
         choices=[replace(one, cheapest=one is best) for one in choices],
-        seen=detectable(told.design, n, spec.draws, spec.epochs, **more),
-        at_best=detectable(told.design, n, math.inf, math.inf, **more),
+        seen=detectable(told.design, n, spec.draws, spec.epochs, power=plan.power, alpha=plan.level),
+        at_best=detectable(told.design, n, math.inf, math.inf, power=plan.power, alpha=plan.level),
         commands=_commands(plan, folder, best, str(spec.ops)) if fits else [],
     )
 

@@ -54,11 +54,14 @@ class SetRequest(Struct, frozen=True):
 
     def job(self, job: Job) -> Job:
         """The job of this set."""
-        spec = {name: value for name in ("styles", "shots", "prompt") if (value := getattr(self, name)) is not None}
-        n = job.limits.n if self.n is None else self.n
-        return replace(
-            job, spec=replace(job.spec, **spec), scoring=self.scoring or job.scoring, limits=replace(job.limits, n=n)
+        spec = replace(
+            job.spec,
+            styles=job.spec.styles if self.styles is None else self.styles,
+            shots=job.spec.shots if self.shots is None else self.shots,
+            prompt=job.spec.prompt if self.prompt is None else self.prompt,
         )
+        n = job.limits.n if self.n is None else self.n
+        return replace(job, spec=spec, scoring=self.scoring or job.scoring, limits=replace(job.limits, n=n))
 
 
 Requested: TypeAlias = Given | SetRequest
@@ -85,8 +88,15 @@ class RunRequest(Sections, frozen=True):
 
     @property
     def _job(self) -> Job:
-        given = self.conditions, self.scoring, self.knowledge, self.limits, self.execution
-        return Job(self.out, self.models, *given)
+        return Job(
+            out=self.out,
+            models=self.models,
+            spec=self.conditions,
+            scoring=self.scoring,
+            knowledge=self.knowledge,
+            limits=self.limits,
+            execution=self.execution,
+        )
 
 
 def own_jobs(job: Job, jobs: Sequence[Job | None], opened: Sequence[SampleSet]) -> dict[str, Job]:

@@ -127,10 +127,10 @@ class _Root:
             found.notes.append(f"{imported[0].name} was read from a file: give that with --set if its answers changed")
         there = [(entry, opened, digest_of(opened)) for entry, opened in sets if opened is not None]
         if all(entry.digest == now for entry, _, now in there):
-            found.entries += [self._keep(_Now(*one, {})) for one in there]
+            found.entries += [self._keep(_Now(entry, opened, now, {})) for entry, opened, now in there]
             return
         self._left = dict(self._asked().get(root, {}))
-        each = [_Now(*one, self._compare(one[1])) for one in there]
+        each = [_Now(entry, opened, now, self._compare(opened)) for entry, opened, now in there]
         self._other += sum(map(len, self._left.values()))
         self._check_variants(each)
         found.entries += [self._keep(now) for now in each]
@@ -474,7 +474,7 @@ def score_beside(run: RunFolder | str | Path, metric: str, *, quiet: bool = True
         raise UserError(
             f"{scorer.policy} is a policy, and metrics alone stand beside it: `mmdyn score` puts it in force"
         )
-    counts = dict.fromkeys(("scored", "new", "no_text"), 0)
+    scored = new = no_text = 0
     kind = score_kind(scorer.name)
     with Store(run.records_folder) as store:
         run = RunFolder(run.folder)
@@ -490,12 +490,13 @@ def score_beside(run: RunFolder | str | Path, metric: str, *, quiet: bool = True
                 fits = scorer.fits(sample)
                 if fits and not there:
                     store.put(kind, key, canonical(scorer.score(sample, record.reply)))
-                counts["new"] += fits and not there
-                counts["scored" if fits else "no_text"] += 1
+                scored += fits
+                new += fits and not there
+                no_text += not fits
                 progress.advance(there=there)
-        if not counts["scored"]:
+        if not scored:
             raise UserError(f"{scorer.policy} compares texts, and no answer of {run.folder} is one: choose a policy")
         store.flush()
         others = [name for name in run.config.beside or () if name.partition("@")[0] != scorer.policy]
         run.write_config(replace(run.config, beside=(*others, scorer.name)))
-    return Beside(scorer.name, **counts)
+    return Beside(scorer.name, scored=scored, new=new, no_text=no_text)

@@ -93,14 +93,15 @@ def entry_of(opened: SampleSet, out: Path) -> SetEntry:
     place = folder.relative_to(out) if folder.is_relative_to(out) else folder
     manifest = opened.manifest
     entry = SetEntry(opened.name, opened.root, place.as_posix(), manifest.digest, strength=manifest.strength or {})
-    return replace(entry, **_design(manifest.made)) if manifest.made.get("factorial") else entry
+    return _with_design(entry, manifest.made) if manifest.made.get("factorial") else entry
 
 
-def _design(made: dict[str, Any]) -> dict[str, Any]:
-    """What a run keeps of a factorial's manifest. Of m chains all 2^m - 1 subsets are listed, the single ones first."""
+def _with_design(entry: SetEntry, made: dict[str, Any]) -> SetEntry:
+    """The entry with what a run keeps of a factorial's manifest. Of m chains all 2^m - 1 subsets are listed, the single
+    ones first."""
     ops = made["ops"].split(",")
     factors = made.get("factors", ops[: len(ops).bit_length()])
-    return {"factors": tuple(factors), "design": made.get("design", "full"), "seed": made["seed"]}
+    return replace(entry, factors=tuple(factors), design=made.get("design", "full"), seed=made["seed"])
 
 
 def _open(given: Given, out: Path, ranks: Ranks, heed: Callable[[], None], *, skip_bad: bool) -> SampleSet:

@@ -356,7 +356,8 @@ def compare(
 
     async def work(asker: Asker) -> Comparison:
         who = matter.open_judge(asker, votes, gold=gold, pictures=pictures)
-        settings = CompareSettings(*matter.sides, who.label, who.id, who.identity)
+        a, b = matter.sides
+        settings = CompareSettings(a, b, who.label, who.id, who.identity)
         with Store(folder / "records") as store, matter:
             _begin(folder, settings)
             pile = VerdictPile(store, PAIR, Compared)
@@ -389,8 +390,18 @@ class _Replies(ExitStack):
     async def compare(self, pair: ReplyPair) -> Compared | NoVerdict:
         a, b = self._a.record(pair.a), self._b.record(pair.b)
         found = await self._judge.compare(self._a.sample(a), a.reply, b.reply, self._a.images(a))
-        shared = {name: getattr(a, name) for name in ("set", "sample", "parent", "group", "condition", "epoch")}
-        return _verdict(Compared(**shared, a=a.key, b=b.key, preference=found))
+        compared = Compared(
+            set=a.set,
+            sample=a.sample,
+            parent=a.parent,
+            group=a.group,
+            condition=a.condition,
+            epoch=a.epoch,
+            a=a.key,
+            b=b.key,
+            preference=found,
+        )
+        return _verdict(compared)
 
 
 class _Questions(ExitStack):
@@ -404,7 +415,7 @@ class _Questions(ExitStack):
         self.sides = Side(a.name, ""), Side(b.name, "")
         found, self.left_out = pair_questions((a, b), limit)
         self._samples = {(one.digest, other.digest): (one, other) for one, other in found}
-        self.pairs = [ReplyPair(*digests, ()) for digests in self._samples]
+        self.pairs = [ReplyPair(one, other, ()) for one, other in self._samples]
 
     def open_judge(self, asker: Asker, votes: int, *, gold: bool, pictures: bool) -> QuestionJudge:
         self._judge = QuestionJudge(asker, votes, pictures=pictures)
@@ -412,9 +423,20 @@ class _Questions(ExitStack):
 
     async def compare(self, pair: ReplyPair) -> Compared | NoVerdict:
         a, b = self._samples[pair.a, pair.b]
-        found = await self._judge.compare_questions(a, b, *(each.images for each in self._sets))
-        place = self.sides[0].run, f"{a.id} and {b.id}", a.id, a.group
-        return _verdict(Compared(*place, condition=Condition(), epoch=0, a=pair.a, b=pair.b, preference=found))
+        images_a, images_b = (each.images for each in self._sets)
+        found = await self._judge.compare_questions(a, b, images_a, images_b)
+        compared = Compared(
+            set=self.sides[0].run,
+            sample=f"{a.id} and {b.id}",
+            parent=a.id,
+            group=a.group,
+            condition=Condition(),
+            epoch=0,
+            a=pair.a,
+            b=pair.b,
+            preference=found,
+        )
+        return _verdict(compared)
 
 
 def _verdict(found: Compared) -> Compared | NoVerdict:
@@ -438,7 +460,7 @@ def _finished(
         for each in compared:
             file.write(canonical(each) + b"\n")
     values = {name: [had[place] for _, had in done] for place, name in enumerate(dict.fromkeys(by))}
-    asked = [each.preference for each in compared if each.preference.requests]
+    took = total([each.preference for each in compared if each.preference.requests])
     return Comparison(
         a=settings.a,
         b=settings.b,
@@ -448,7 +470,10 @@ def _finished(
         left_out=left_out,
         failed=len(failures),
         failures=[*failures[:SHOWN_FAILURES]],
-        **total(asked),
+        requests=took.requests,
+        usage=took.usage,
+        cost=took.cost,
+        currency=took.currency,
     )
 
 
@@ -521,8 +546,9 @@ def label_errors(
             async def label(one: Wrong) -> ErrorLabel | NoVerdict:
                 record = recorded.record(one.key)
                 found = await who.judge(recorded.sample(record), record.reply, recorded.images(record))
-                where = record.set, record.sample, record.condition.mode
-                return NoVerdict(*where, found.error, record.model) if found.error else found
+                if found.error:
+                    return NoVerdict(record.set, record.sample, record.condition.mode, found.error, record.model)
+                return found
 
             pile = VerdictPile(store, label_kind(who.id), ErrorLabel)
             failures = await pile.fill(asker, {one.key: one for one in drawn}, label, "labelling", quiet=quiet)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from statistics import fmean, median
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -127,16 +127,29 @@ async def poll(asker: Asker, prompt: Message, language: str, read: Callable[[str
     return Poll(() if error else tuple(verdicts), error, requests, len(known), _usage(sent), cost, currency)
 
 
-def total(asked: Sequence[CountedRequests]) -> dict[str, Any]:
-    """What several polls, or what was made of them, took, by its names in a Judgement."""
+class Took(NamedTuple):
+    """What several requests took, by its names in a Judgement."""
+
+    requests: int
+    usage: Usage
+    cost: float | None
+    currency: str
+
+
+def total(asked: Sequence[CountedRequests]) -> Took:
+    """What several polls, or what was made of them, took."""
     cost, currency = _cost(asked)
-    requests = sum(found.requests for found in asked)
-    return {"requests": requests, "usage": _usage(asked), "cost": cost, "currency": currency}
+    return Took(sum(found.requests for found in asked), _usage(asked), cost, currency)
 
 
 def _usage(replies: Iterable[Paid]) -> Usage:
-    fields = Usage.__struct_fields__
-    return Usage(**{name: sum(getattr(reply.usage, name) for reply in replies) for name in fields})
+    used = [reply.usage for reply in replies]
+    return Usage(
+        prompt_tokens=sum(one.prompt_tokens for one in used),
+        completion_tokens=sum(one.completion_tokens for one in used),
+        reasoning_tokens=sum(one.reasoning_tokens for one in used),
+        cached_tokens=sum(one.cached_tokens for one in used),
+    )
 
 
 def _cost(replies: Sequence[Paid]) -> tuple[float | None, str]:
@@ -205,9 +218,16 @@ class Judge:
 
         votes = await poll(self.asker, prompt, sample.language, read, self._votes)
         judgement = Judgement(None, error=votes.error) if votes.error else _judgement(votes.verdicts)
-        took = {name: getattr(votes, name) for name in ("requests", "cached", "usage", "cost", "currency")}
         marks = () if votes.error else tuple(fmean(verdict.grades) for verdict in votes.verdicts)
-        return replace(judgement, votes=marks, **took)
+        return replace(
+            judgement,
+            votes=marks,
+            requests=votes.requests,
+            cached=votes.cached,
+            usage=votes.usage,
+            cost=votes.cost,
+            currency=votes.currency,
+        )
 
     async def close(self) -> None:
         """Save what is in the cache and close the model."""
@@ -320,9 +340,15 @@ class ErrorJudge:
 
         prompt = Message("user", (*shown, TextPart(sheet.text)))
         found = await poll(self._asker, prompt, sample.language, read, self._votes)
-        if found.error:
-            return ErrorLabel((), error=found.error, **total([found]))
-        return ErrorLabel(tuple(kind for kind, _ in found.verdicts), found.verdicts[0][1], **total([found]))
+        return ErrorLabel(
+            votes=tuple(kind for kind, _ in found.verdicts),
+            reason="" if found.error else found.verdicts[0][1],
+            error=found.error,
+            requests=found.requests,
+            usage=found.usage,
+            cost=found.cost,
+            currency=found.currency,
+        )
 
 
 def error_sheet(sample: Sample, reply: Reply, *, pictures: bool = False) -> Sheet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -79,13 +80,12 @@ class PairJudge:
             shown = shown_pictures(sample, images) if self._pictures else ()
         except ValueError as error:
             return Preference(None, error=str(error))
-        orders = ((a.text, b.text), (b.text, a.text))
-        sheets = (pair_sheet(sample, *texts, pictures=bool(shown), gold=self._gold) for texts in orders)
-        return await self._ask_both(sample.language, *((sheet, shown) for sheet in sheets))
+        sheet = partial(pair_sheet, sample, pictures=bool(shown), gold=self._gold)
+        return await self._ask_both(sample.language, (sheet(a.text, b.text), shown), (sheet(b.text, a.text), shown))
 
     async def _ask_both(self, language: str, a_first: Shown, b_first: Shown) -> Preference:
         """Ask in both orders."""
-        asking = (self._ask(language, *a_first, ("a", "b")), self._ask(language, *b_first, ("b", "a")))
+        asking = (self._ask(language, a_first, ("a", "b")), self._ask(language, b_first, ("b", "a")))
         polls = list[Poll[tuple[Winner, str]]]()
         for found in await asyncio.gather(*asking, return_exceptions=True):
             if isinstance(found, BaseException):
@@ -93,9 +93,9 @@ class PairJudge:
             polls.append(found)
         return _preference(polls)
 
-    async def _ask(
-        self, language: str, sheet: Sheet, shown: tuple[ImagePart, ...], sides: tuple[Winner, Winner]
-    ) -> Poll[tuple[Winner, str]]:
+    async def _ask(self, language: str, asked: Shown, sides: tuple[Winner, Winner]) -> Poll[tuple[Winner, str]]:
+        sheet, shown = asked
+
         def read(said: str) -> tuple[Winner, str]:
             verdict = read_coded(said, _Verdict, sheet.code)
             winners: tuple[Winner, ...] = ("tie", *sides)
@@ -122,11 +122,22 @@ def _preference(polls: Sequence[Poll[tuple[Winner, str]]]) -> Preference:
     """What two orders make together."""
     took = total(polls)
     if error := next(filter(None, (found.error for found in polls)), ""):
-        return Preference(None, error=error, **took)
+        return Preference(
+            None, error=error, requests=took.requests, usage=took.usage, cost=took.cost, currency=took.currency
+        )
     votes = tuple(tuple(winner for winner, _ in found.verdicts) for found in polls)
     orders = tuple(_majority(said) for said in votes)
     winner = orders[0] if len(set(orders)) == 1 else "tie"
-    return Preference(winner, orders, votes, reason=polls[0].verdicts[0][1], **took)
+    return Preference(
+        winner,
+        orders,
+        votes,
+        reason=polls[0].verdicts[0][1],
+        requests=took.requests,
+        usage=took.usage,
+        cost=took.cost,
+        currency=took.currency,
+    )
 
 
 def _majority(votes: Sequence[Winner]) -> Winner:
@@ -161,11 +172,12 @@ class QuestionJudge(PairJudge):
         if question(a) == question(b) and a.all_images == b.all_images:
             return Preference("tie", reason="both questions are the same")
         try:
-            shown = [shown_pictures(*each) if self._pictures else () for each in ((a, images_a), (b, images_b))]
+            shown_a = shown_pictures(a, images_a) if self._pictures else ()
+            shown_b = shown_pictures(b, images_b) if self._pictures else ()
         except ValueError as error:
             return Preference(None, error=str(error))
-        a_first = question_sheet(a, b, pictures=self._pictures), (*shown[0], *shown[1])
-        b_first = question_sheet(b, a, pictures=self._pictures), (*shown[1], *shown[0])
+        a_first = question_sheet(a, b, pictures=self._pictures), (*shown_a, *shown_b)
+        b_first = question_sheet(b, a, pictures=self._pictures), (*shown_b, *shown_a)
         return await self._ask_both(_language(a, b), a_first, b_first)
 
 
