@@ -198,8 +198,11 @@ def write_sheet(source: SampleSet, parent: SampleSet | None, cards: Sequence[Car
 
     Raises UserError where the file cannot be written or a picture is missing.
     """
-    folders = str(source.folder.resolve()), str(parent.folder.resolve()) if parent is not None else ""
-    seen = [Seen(*folders, *card.place, digest_shown(card.marked.sample)) for card in cards]
+    folder, parent_folder = str(source.folder.resolve()), str(parent.folder.resolve()) if parent is not None else ""
+    seen = list[Seen]()
+    for card in cards:
+        id, attempt = card.place
+        seen.append(Seen(folder, parent_folder, id, attempt, digest_shown(card.marked.sample)))
     pictures = dict[str, str]()
     sides = [[_side(side, pictures) for side in (card.before, card.marked) if side] for card in cards]
     shown = {"form": form, "funnel": stages(source), "sides": sides, "told": [card.told for card in cards]}

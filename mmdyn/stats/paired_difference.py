@@ -270,7 +270,8 @@ class RatioTest:
     def __init__(
         self, over: Floats, under: Floats, weights: Floats, labels: Ints, bounds: tuple[float, float] = (1.0, 1.0)
     ) -> None:
-        self._over, self._under, self._each, self._bounds = over, under, (weights, labels), bounds
+        self._over, self._under, self._bounds = over, under, bounds
+        self._weights, self._labels = weights, labels
         self._of_under = EmpiricalLikelihood(under, weights, labels, bounds[1])
         self.clusters = self._of_under.clusters
 
@@ -281,7 +282,7 @@ class RatioTest:
     def p(self, ratio: float) -> float:
         """Compute the two-sided p-value of a ratio."""
         bound = self._bounds[0] + abs(ratio) * self._bounds[1]
-        return EmpiricalLikelihood(self._over - ratio * self._under, *self._each, bound).p(0.0)
+        return EmpiricalLikelihood(self._over - ratio * self._under, self._weights, self._labels, bound).p(0.0)
 
     def end(self, ratio: float, side: int) -> float:
         """Find the ratio beyond which a test at 5 % rejects, on one side of the observed one; infinite where none is.

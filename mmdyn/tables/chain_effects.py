@@ -384,7 +384,8 @@ def band_of(forms: Forms) -> tuple[list[Estimate], Curve]:
     from them."""
     z = NormalDist().inv_cdf(1 - ALPHA / 2 / forms.values.shape[1])
     means = [mean_score(column, forms.weights, forms.labels, forms.least, z) for column in forms.values.T]
-    return means, monotone_curve(*(np.array(column) for column in list(zip(*means, strict=True))[:3]))
+    values, low, high = (np.array(column) for column in list(zip(*means, strict=True))[:3])
+    return means, monotone_curve(values, low, high)
 
 
 def half_of(forms: Forms, doses: Floats, fit: Floats) -> HalfDose | None:

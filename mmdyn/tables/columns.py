@@ -591,11 +591,19 @@ def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
         return group_means(pools // many, np.bincount(places, shares * means, len(pools)) / total, total)[1]
 
     found = averaged(values[told])
-    ends = (averaged(low), averaged(high)) if waits.any() else (found, found)
     return Cell(
-        ids, ids, found, parent_weights, averaged(columns.chance[kept]), np.minimum(averaged(least), found), *ends,
-        counts_of(columns, records), np.unique(columns.parents[records]), chains,
-    )  # fmt: skip
+        parents=ids,
+        ids=ids,
+        values=found,
+        weights=parent_weights,
+        chance=averaged(columns.chance[kept]),
+        least=np.minimum(averaged(least), found),
+        low=averaged(low) if waits.any() else found,
+        high=averaged(high) if waits.any() else found,
+        counts=counts_of(columns, records),
+        asked=np.unique(columns.parents[records]),
+        chains=chains,
+    )
 
 
 def record_weights(columns: Columns, measured: str, records: Ints) -> Floats:

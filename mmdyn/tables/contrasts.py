@@ -162,7 +162,8 @@ def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
     for side, share in zip(("unread a", "unread b"), shares, strict=True):
         yield block.row((), (), side, round(share, 6), unit="share"), None
     read = ~(columns.flags["unparsed"] | columns.flags["refused"])
-    own = Pair.of(block, *(records[read[records]] for records in pair.records))
+    a, b = (records[read[records]] for records in pair.records)
+    own = Pair.of(block, a, b)
     if found := own.difference():
         unit, found = block.difference_unit, found.rounded
         details: RowDetails = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
@@ -262,7 +263,7 @@ def _differing(columns: Columns, sides: Sides, a: Ints, b: Ints) -> tuple[str, .
     declared = _declared(columns, b) if variant else set()
     differ = _has_others if variant else _share_none
     kinds = [kind for kind in (FORM, TURNS, PICTURES) if kind not in declared]
-    found = [kind for kind in kinds if differ(*(_codes(columns, kind, side) for side in (a, b)))]
+    found = [kind for kind in kinds if differ(_codes(columns, kind, a), _codes(columns, kind, b))]
     return (*filter(None, (told,)), *found)
 
 
@@ -316,7 +317,7 @@ def field_rows(block: Block, part: FieldTests) -> Iterator[Numbered]:
     one mean change from standard to dynamic, and a row for each of these values."""
     conditions = conditions_of(block)
     for sides in _main(find_sides(list(conditions))):
-        pair = Pair.of(block, *(conditions[key] for key in sides[1:]))
+        pair = Pair.of(block, conditions[sides.a], conditions[sides.b])
         front = {name: value for name, value in sides.factors().items() if name in ("run", "model", "set")}
         for name in block.columns.question_fields:
             yield from _rows(pair, front, name)

@@ -62,8 +62,16 @@ class Key(Struct, frozen=True):
     def of(cls, run: str, record: Record) -> Key:
         """The condition of a record in the run of this name."""
         asked = record.condition
-        factors = (asked.variant, asked.chain, asked.context, asked.style, asked.shot_name)
-        return cls(run, record.model, record.set, *factors)
+        return cls(
+            run=run,
+            model=record.model,
+            set=record.set,
+            variant=asked.variant,
+            chain=asked.chain,
+            context=asked.context,
+            style=asked.style,
+            shots=asked.shot_name,
+        )
 
     @property
     def pool(self) -> Key | None:

@@ -72,8 +72,13 @@ class JudgedWatcher(RowWatcher):
         every = self._scores[run]
         spending = {judge.entry.id: judge.spending.rounded for scores in every for judge in scores.judges}
         failures = [failure for scores in every for failure in scores.failures][:SHOWN_FAILURES]
-        counts = {name: sum(getattr(scores, name) for scores in every) for name in ("no_verdict", "else_rules")}
-        return replace(state, judge_spending=[*spending.values()], judge_failures=failures, **counts)
+        return replace(
+            state,
+            judge_spending=[*spending.values()],
+            judge_failures=failures,
+            no_verdict=sum(scores.no_verdict for scores in every),
+            else_rules=sum(scores.else_rules for scores in every),
+        )
 
     def rows(self, block: Block) -> Iterator[Numbered]:
         """The rows of each condition of each run that has judges: by the rules, by each judge, and by both."""

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from filelock import FileLock
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mmdyn.data import JsonRow, new_file, read_json_rows
 from mmdyn.errors import InputError, UserError, unreadable
@@ -331,22 +330,35 @@ def measure(
     graded = np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2)
     human, value = graded[:, 0], graded[:, 1]
     right, called = human >= threshold, value >= threshold
-    verdicts = right.astype(np.float64), called.astype(np.float64)
+    by_people, by_grader = right.astype(np.float64), called.astype(np.float64)
     kendall, spearman = rank_correlations(human, value)
     _, asked = np.unique(about or np.arange(len(pairs)), return_inverse=True)
     asked = asked[[pair[1] is not None for pair in pairs]]
     n, errors = len(graded), value - human
     error, size = (float(column.mean()) if n else None for column in (errors, np.abs(errors)))
-    who, bins = (grader, identity, threshold, n, len(pairs) - n, len(np.unique(asked))), tuple(_bins(human, value))
-    agreement, kappa = Share.of(right == called, asked), weighted_kappa(*verdicts)
     hits = (called, right), (~called, ~right), (right, called)
     sensitivity, specificity, precision = (Share.of(hit[among], asked[among]) for hit, among in hits)
-    of_right = sensitivity, specificity, precision
-    found = Grading(
-        *who, agreement, kappa, weighted_kappa(human, value), *of_right, kendall, spearman, error, size, bins
+    return Grading(
+        grader=grader,
+        identity=identity,
+        threshold=threshold,
+        n=n,
+        failed=len(pairs) - n,
+        questions=len(np.unique(asked)),
+        agreement=Share.of(right == called, asked),
+        kappa=weighted_kappa(by_people, by_grader),
+        weighted_kappa=weighted_kappa(human, value),
+        sensitivity=sensitivity,
+        specificity=specificity,
+        precision=precision,
+        kendall=kendall,
+        spearman=spearman,
+        mean_error=error,
+        mean_absolute_error=size,
+        bins=tuple(_bins(human, value)),
+        kappa_ci95=kappa_interval(by_people, by_grader, asked),
+        weighted_kappa_ci95=kappa_interval(human, value, asked),
     )
-    ends, weighted = kappa_interval(*verdicts, asked), kappa_interval(human, value, asked)
-    return replace(found, kappa_ci95=ends, weighted_kappa_ci95=weighted)
 
 
 def spell(grading: Grading) -> Iterator[str]:
@@ -393,5 +405,10 @@ def _bins(human: Floats, value: Floats) -> Iterator[Bin]:
     places = np.minimum((value * BINS).astype(int), BINS - 1)
     for place in np.unique(places).tolist():
         inside = places == place
-        means = float(value[inside].mean()), float(human[inside].mean())
-        yield Bin(place / BINS, (place + 1) / BINS, int(inside.sum()), *means)
+        yield Bin(
+            low=place / BINS,
+            high=(place + 1) / BINS,
+            n=int(inside.sum()),
+            value=float(value[inside].mean()),
+            human=float(human[inside].mean()),
+        )

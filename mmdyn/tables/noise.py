@@ -108,12 +108,12 @@ class _Tried(NamedTuple):
         kept, values = records[~np.isnan(values)], values[~np.isnan(values)]
         codes = [block.columns.parents[kept], *(block.columns.fields[name].codes[kept] for name in apart)]
         groups, places = np.unique(np.stack(codes), axis=1, return_inverse=True)
-        counts = (np.bincount(places.ravel(), weights).astype(np.int64) for weights in (None, values))
-        return cls(groups[0], *counts)
+        n, right = (np.bincount(places.ravel(), weights).astype(np.int64) for weights in (None, values))
+        return cls(groups[0], n, right)
 
     def none(self) -> _Tried:
         """No tries at all."""
-        return _Tried(*(column[:0] for column in self))
+        return _Tried(self.parents[:0], self.n[:0], self.right[:0])
 
     @property
     def most(self) -> int:

@@ -70,15 +70,24 @@ class Pair(NamedTuple):
         grouped: pairs are groups of questions that stand for each other.
         """
         cells = _shared(block, (a, b), grouped=grouped)
-        scale, note = _scale_of(block, *cells)
+        scale, note = _scale_of(block, cells[0], cells[1])
         scaled = block._replace(measured="corrected") if scale == "corrected" else block
         on_scale = _shared(scaled, (a, b), grouped=grouped) if scale == "corrected" else cells
         kept = np.isin(cells[0].ids, on_scale[0].ids)
         compared = [_are_paired(block.columns, records, cells[0].ids, grouped=grouped) for records in (a, b)]
-        lacking = np.concatenate([_lacking(block.columns, *side) for side in zip((a, b), compared, strict=True)])
-        empty = ALL_GUESSED if len(cells[0].ids) else NO_PAIR
-        raw = (cells[1].values - cells[0].values)[kept]
-        return cls(scaled, *on_scale, raw, (a, b), lacking, scale, note, empty, grouped)
+        lacking = [_lacking(block.columns, records, paired) for records, paired in zip((a, b), compared, strict=True)]
+        return cls(
+            block=scaled,
+            a=on_scale[0],
+            b=on_scale[1],
+            raw=(cells[1].values - cells[0].values)[kept],
+            records=(a, b),
+            lacking=np.concatenate(lacking),
+            scale=scale,
+            note=note,
+            empty=ALL_GUESSED if len(cells[0].ids) else NO_PAIR,
+            grouped=grouped,
+        )
 
     def only(self, parents: NDArray[np.bool_]) -> Pair:
         """The pairs of some parents, of which a mask says which."""

@@ -98,7 +98,7 @@ def read_pilot(run: RunFolder, model: str, sizes: tuple[int, ...], priors: Prior
         alike = (asked.context, asked.style, asked.shots) == (first.context, first.style, first.shots)
         if record.model == model and alike and score is not None and not has_failed(record):
             question, dynamic = (record.set, record.parent), asked.variant == "dynamic"
-            names = question, (*question, dynamic, record.sample), cluster_of(*question, record.group)
+            names = question, (*question, dynamic, record.sample), cluster_of(record.set, record.parent, record.group)
             rows.append((score.value or 0.0, dynamic, *(places.setdefault(name, len(places)) for name in names)))
             replies.append(record.reply)
     columns = np.array(rows or [(0.0,) * 5])
@@ -112,7 +112,8 @@ def read_pilot(run: RunFolder, model: str, sizes: tuple[int, ...], priors: Prior
     paid = [cost for cost in costs if cost] or costs  # replies out of the cache cost nothing
     cost, currency = fmean(paid) if paid else None, max(reply.currency for reply in replies)
     basis = f"{len(both)} questions that {model} was asked in {run.folder}"
-    return Pilot(*_design(columns, sizes, priors), basis, cost, currency, fmean(reply.seconds for reply in replies))
+    design, assumed = _design(columns, sizes, priors)
+    return Pilot(design, assumed, basis, cost, currency, fmean(reply.seconds for reply in replies))
 
 
 def _design(columns: Floats, sizes: tuple[int, ...], priors: Priors) -> tuple[PairedDesign, tuple[str, ...]]:

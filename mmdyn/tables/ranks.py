@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -21,7 +21,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition, Usage
 from mmdyn.stats import Estimate, Floats, Ints, group_means, mean_score, paired_difference, rank_correlations
 from mmdyn.table import Leaderboard, Ranking
-from mmdyn.tables.blocks import MACRO, TOTAL, Block, Key, Numbered, Row, TablePart, macro_cell, p_digits
+from mmdyn.tables.blocks import MACRO, TOTAL, Block, Interval, Key, Numbered, Row, TablePart, macro_cell, p_digits
 from mmdyn.tables.columns import Columns
 from mmdyn.tables.contrasts import adjusted
 from mmdyn.tables.factors import break_down, cluster_of
@@ -208,8 +208,19 @@ def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]] = {}) -
 
 
 def _rows(subset: str, pairs: Sequence[Compared]) -> Iterator[Row]:
-    def row(quantity: str, unit: str, value: float, **more: Any) -> Row:
-        return Row(factors={"subset": subset}, quantity=quantity, unit=unit, value=value, **more)
+    def row(
+        quantity: str,
+        unit: str,
+        value: float,
+        *,
+        ci95: Interval | None = None,
+        p: float | None = None,
+        n: int = 0,
+        method: str = "",
+    ) -> Row:
+        return Row(
+            factors={"subset": subset}, quantity=quantity, unit=unit, value=value, ci95=ci95, p=p, n=n, method=method
+        )
 
     def share(quantity: str, found: Estimate, n: int) -> Row:
         found = found.rounded

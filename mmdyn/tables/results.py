@@ -71,8 +71,16 @@ class Change(NamedTuple):
 def scores_of(parts: Sequence[TablePart], by: str = "") -> list[Scored]:
     """The scores of a report, in its order; those by a field where one is named."""
     found = (rows for rows in _together(parts, "scores", by) if "score" in rows)
-    names = ("score", "chance", "corrected", "unread")
-    return [Scored(rows["score"].factors, rows["score"], *(rows.get(name) for name in names[1:])) for rows in found]
+    return [
+        Scored(
+            factors=rows["score"].factors,
+            score=rows["score"],
+            chance=rows.get("chance"),
+            corrected=rows.get("corrected"),
+            unread=rows.get("unread"),
+        )
+        for rows in found
+    ]
 
 
 def changes_of(parts: Sequence[TablePart], by: str = "") -> list[Change]:
@@ -83,8 +91,15 @@ def changes_of(parts: Sequence[TablePart], by: str = "") -> list[Change]:
 def _change(rows: Mapping[str, Row]) -> Change:
     difference, unread = rows["difference"], [rows.get("unread a"), rows.get("unread b")]
     shares = tuple((row.value or 0.0) if row else 0.0 for row in unread)
-    sides = rows.get("a"), rows.get("b")
-    return Change(difference.factors, *sides, difference, rows.get(RAW), (shares[0], shares[1]), rows.get(READ))
+    return Change(
+        factors=difference.factors,
+        a=rows.get("a"),
+        b=rows.get("b"),
+        difference=difference,
+        raw=rows.get(RAW),
+        unread=(shares[0], shares[1]),
+        read=rows.get(READ),
+    )
 
 
 def main_changes(parts: Sequence[TablePart]) -> list[Change]:

@@ -149,11 +149,12 @@ def _want(
     each: tuple[Floats, Ints], notes: Sequence[str], more: RowDetails,
 ) -> Iterator[Numbered]:  # fmt: skip
     """The mean of what is wanting for a reason, of all questions and of the wrong answers; each with its bound."""
-    found = paired_difference(over[0], *each, over[1])
+    weights, labels = each
+    found = paired_difference(over[0], weights, labels, over[1])
     if AS_RULES in notes:
         found, notes = found._replace(ci95=None, p=None), [UNTESTED, *(note for note in notes if note != AS_RULES)]
     yield difference_row(block, axes, key, found, notes, OF_ALL, **more), None
-    ratio = ratio_of_means(over[0], under[0], *each, (over[1], under[1]))
+    ratio = ratio_of_means(over[0], under[0], weights, labels, (over[1], under[1]))
     shown = [*notes, *[UNBOUNDED] * (ratio is None or ratio.ci95 is None)]
     if ratio is None or ratio.ci95 is None:
         unbounded: RowDetails = {**more, "note": "; ".join(shown)}

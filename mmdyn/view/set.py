@@ -57,7 +57,12 @@ def _row(
     row["were"] = [catalog.picture(origin.images, ref) for ref in parent.all_images] if origin and parent else []
     row["options"] = [(option.label, pieces(option.text)) for option in sample.options]
     row["gold"] = sample.answer if isinstance(sample.answer, tuple) else (str(sample.answer),)
-    attempt = sample.variant.attempt if sample.variant else 0
-    folders = str(opened.folder), str(origin.folder) if origin else ""
-    row["seen"] = msgspec.json.encode(Seen(*folders, sample.id, attempt, digest_shown(sample))).decode()
+    seen = Seen(
+        set=str(opened.folder),
+        parent_set=str(origin.folder) if origin else "",
+        id=sample.id,
+        attempt=sample.variant.attempt if sample.variant else 0,
+        digest=digest_shown(sample),
+    )
+    row["seen"] = msgspec.json.encode(seen).decode()
     return row | {"trail": describe_trail(sample)}
