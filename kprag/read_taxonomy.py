@@ -93,8 +93,16 @@ class Routes:
     def placed(self) -> Iterator[Placed]:
         """The nodes, each after its parent."""
         for draft in self._drafts.values():
-            same = {name: getattr(draft, name) for name in ("id", "text", "parent", "level", "language", "description")}
-            yield Node(**same, aliases=tuple(draft.aliases)), draft.file, draft.line
+            node = Node(
+                id=draft.id,
+                text=draft.text,
+                parent=draft.parent,
+                level=draft.level,
+                aliases=tuple(draft.aliases),
+                language=draft.language,
+                description=draft.description,
+            )
+            yield node, draft.file, draft.line
 
     def _draft(self, parent: str | None, name: str, level: str, file: str, line: int | None) -> _Draft:
         found = self._drafts.get((parent, self.key(name)))

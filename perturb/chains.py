@@ -309,7 +309,11 @@ def _links(text: str) -> list[Link]:
         )
         takes = f"it takes {', '.join(levels or other)}" if levels or other else "it takes none"
         raise UserError(f"{name} has no {kind} {asked!r}{did_you_mean(asked, levels)}: {takes}")
-    return [replace(Link(full, "", 0), **({kind: asked} if asked in known[full] else {})) for full in operators]
+    links = list[Link]()
+    for full in operators:
+        taken = asked if asked in known[full] else ""
+        links.append(Link(full, "", 0, form=taken) if kind == "form" else Link(full, taken, 0))
+    return links
 
 
 def _full_names(name: str) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ def answers_differ(a: AskedForm, b: AskedForm) -> str:
 def are_words(a: AskedForm, b: AskedForm) -> bool:
     """Whether right answers that differ are texts of which nobody can say without reading that they differ."""
     pairs = [(text, other) for text in a.gold for other in b.gold]
-    return a.form == b.form != "choice" and any(compare(*pair) is None for pair in pairs)
+    return a.form == b.form != "choice" and any(compare(text, other) is None for text, other in pairs)
 
 
 def means(text: str, other: str) -> bool:

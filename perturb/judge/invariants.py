@@ -139,7 +139,8 @@ def identity() -> Json:
 
 def compare(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> Doubt | None:
     """The gravest doubt about a variant's words; None if there is none. `looks`: which picture became which."""
-    return compare_asked(*take_apart(before, after, looks))
+    a, b = take_apart(before, after, looks)
+    return compare_asked(a, b)
 
 
 def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> tuple[AskedForm, AskedForm]:

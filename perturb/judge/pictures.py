@@ -266,7 +266,7 @@ def kept_verdict(verdict: Verdict, case: Case, ocr: Ocr | None) -> Verdict:
     if verdict.status != "kept" or ocr is None or (_strokes_stay(case) and not dosed):
         return verdict
     pairs = [_as_shown(look) if dosed else _found(look.before.pixels, look.after.pixels) for look in case.looks]
-    lines = [alike for pair in pairs for alike in _read_alike(*pair, ocr)]
+    lines = [alike for before, after in pairs for alike in _read_alike(before, after, ocr)]
     return replace(verdict, legibility=round(fmean(lines), 4)) if lines else verdict
 
 

@@ -134,9 +134,11 @@ def _read(table: Iterable[str]) -> Iterator[tuple[str, Entry]]:
             scaffolding = words == "[scaffolding]"
             continue
         choices = [choice.split("/") for choice in instead.split("; ") if choice]
-        guards = _guard(_filled(before, pieces), r"(?:{})\Z"), _guard(_filled(after, pieces), "{}")
+        guard_before = _guard(_filled(before, pieces), r"(?:{})\Z")
+        guard_after = _guard(_filled(after, pieces), "{}")
         for form, word in enumerate(words.split("/")):
-            yield word, Entry(tuple(choice[form] for choice in choices), *guards, number, scaffolding)
+            forms = tuple(choice[form] for choice in choices)
+            yield word, Entry(forms, guard_before, guard_after, number, scaffolding)
 
 
 def _filled(expression: str, pieces: dict[str, str]) -> str:

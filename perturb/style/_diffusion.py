@@ -316,8 +316,17 @@ class Diffusion(ABC):
         pipeline = self._load(quantization_config=quantization(settings), **dict.fromkeys(self.text_parts))
         place(pipeline, settings)
         embeds = {name: tensor.to(device) for name, tensor in embeds.items()}
-        how = (self.repaint, self.costs, self._steps, device, settings.batch)
-        return Painter(pipeline, embeds, list(self._texts), *how, lent(pipeline) if settings.offload else 0)
+        return Painter(
+            pipeline=pipeline,
+            prompts=embeds,
+            names=list(self._texts),
+            repaint=self.repaint,
+            costs=self.costs,
+            steps=self._steps,
+            device=device,
+            batch=settings.batch,
+            lent=lent(pipeline) if settings.offload else 0,
+        )
 
     @property
     @abstractmethod

@@ -233,7 +233,9 @@ def put_in(pixels: Any, fit: Fit) -> Any:
     from torch.nn.functional import pad
 
     planes = pixels[None].expand(3, -1, -1) if pixels.ndim == 2 else pixels.permute(2, 0, 1)
-    rows, columns = (_lanczos(*sides, planes.device) for sides in zip(fit.size, fit.inner, strict=True))
+    rows, columns = (
+        _lanczos(source, target, planes.device) for source, target in zip(fit.size, fit.inner, strict=True)
+    )
     strips = (strip.float() / 255 for strip in planes.split(_STRIP, 2))
     inner = torch.cat([strip if rows is None else rows @ strip for strip in strips], 2)
     inner = inner if columns is None else inner @ columns.T
@@ -246,7 +248,9 @@ def take_out(painted: Any, fit: Fit) -> Any:
     import torch
 
     inner = painted[:, : fit.inner[0], : fit.inner[1]].float()
-    rows, columns = (_lanczos(*sides, painted.device) for sides in zip(fit.inner, fit.size, strict=True))
+    rows, columns = (
+        _lanczos(source, target, painted.device) for source, target in zip(fit.inner, fit.size, strict=True)
+    )
     inner = inner if columns is None else inner @ columns.T
     strips = inner.split(_STRIP, 1) if rows is None else (some @ inner for some in rows.split(_STRIP))
     return torch.cat([(strip.clamp(0, 1) * 255).round().byte() for strip in strips], 1).permute(1, 2, 0).contiguous()

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.random import Generator
 
-from mmdyn.sample import IMAGE_MARK, Answer, Language, Match, Option, Sample
+from mmdyn.sample import IMAGE_MARK, Answer, ImageRef, Language, Match, Option, Sample
 from mmdyn.text import (
     BLANK,
     Number,
@@ -347,7 +347,7 @@ def as_choice(sample: Sample, right: str, wrong: Sequence[str], place: int) -> S
     """
     texts = [*wrong[:place], right, *wrong[place:]]
     pairs = combinations([answer_of(text) for text in texts], 2)
-    if not 0 <= place < len(texts) <= len(LABELS) or any(equal(*pair) for pair in pairs):
+    if not 0 <= place < len(texts) <= len(LABELS) or any(equal(one, other) for one, other in pairs):
         return NotApplicable("two options say the same")
     return _converted(sample, "single_choice", (LABELS[place],), options=_labelled(texts))
 
@@ -490,11 +490,19 @@ def _converted(
     *,
     options: tuple[Option, ...] = (),
     match: Match | None = None,
-    **more: Any,
+    images: tuple[ImageRef, ...] | None = None,
+    options_in_image: bool | None = None,
 ) -> Sample:
-    question = sample.question if question is None else question
-    form = {"task_type": task_type, "answer": answer, "options": options, "match": match or Match()}
-    return changed(sample, question=question, **form, **more)
+    return changed(
+        sample,
+        task_type=task_type,
+        question=sample.question if question is None else question,
+        answer=answer,
+        options=options,
+        match=match or Match(),
+        images=sample.images if images is None else images,
+        options_in_image=sample.options_in_image if options_in_image is None else options_in_image,
+    )
 
 
 def _labelled(texts: Sequence[str]) -> tuple[Option, ...]:
