@@ -256,4 +256,4 @@ async def calibrate(lines: Iterable[Answered], cascade: Cascade, threshold: floa
                 found = [rules]
             for pairs, value in zip(values.values(), found, strict=True):
                 pairs.append((human, None if None in found else value))
-    return {name: measure(*who[name], values[name], threshold, about) for name in who}
+    return {name: measure(grader, identity, values[name], threshold, about) for name, (grader, identity) in who.items()}

@@ -172,8 +172,11 @@ class Weigher:
                 raise RejectedError(f"the model's tokenizer makes nothing of the option {text!r}")
             sums.append(await self._sum(whole, seam, usage) - await self._sum(before, seam, usage))
             lengths.append(len(whole.tokens) - seam)
-        tokens = [sum(count(one, name) for one in usage) for name in ("prompt_tokens", "completion_tokens")]
-        return likeliest(lead, texts, sums, lengths, Usage(*tokens))
+        tokens = Usage(
+            prompt_tokens=sum(count(one, "prompt_tokens") for one in usage),
+            completion_tokens=sum(count(one, "completion_tokens") for one in usage),
+        )
+        return likeliest(lead, texts, sums, lengths, tokens)
 
     async def _echoed(self, text: str, usage: list[object]) -> _Read:
         try:

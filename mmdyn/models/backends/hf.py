@@ -179,7 +179,9 @@ class _Engine:
                 stopping_criteria=StoppingCriteriaList([self._stop]),
             )
         rows = made[:, inputs["input_ids"].shape[1] :].tolist()
-        return [self._reply(*each) for each in zip(prompts, lengths, rows, strict=True)]
+        return [
+            self._reply(prompt, length, tokens) for prompt, length, tokens in zip(prompts, lengths, rows, strict=True)
+        ]
 
     def weigh(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
         """The likeliest of each prompt's choices; prompts have equally many pictures. Raises ValueError where one

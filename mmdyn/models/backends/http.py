@@ -77,5 +77,10 @@ class Http(HttpModel[_Options]):
     def _read(self, body: bytes) -> Reply:
         answer = self._decoded(_DECODER, body, "reply")
         thought, text = split_thinking(answer.text)
-        usage = [count(answer.usage, f"{kind}_tokens") for kind in ("prompt", "completion", "reasoning", "cached")]
-        return Reply(text, answer.finish_reason, consistent(*usage), reasoning=answer.reasoning or thought)
+        usage = consistent(
+            prompt=count(answer.usage, "prompt_tokens"),
+            completion=count(answer.usage, "completion_tokens"),
+            reasoning=count(answer.usage, "reasoning_tokens"),
+            cached=count(answer.usage, "cached_tokens"),
+        )
+        return Reply(text, answer.finish_reason, usage, reasoning=answer.reasoning or thought)

@@ -125,7 +125,7 @@ class Slurm:
             cluster = {"slurm_partition": config.queue, "slurm_account": config.account, **setup}
             size = {"mem_gb": config.memory, "cpus_per_task": config.cpus, "gpus_per_node": config.gpus or None}
             executor.update_parameters(name="mmdyn", timeout_min=config.time, **size, **cluster)
-            submitted = executor.submit_array([partial(share, *named) for named in shares.items()])
+            submitted = executor.submit_array([partial(share, name, number) for name, number in shares.items()])
         except (RuntimeError, OSError) as error:
             reason = str(error).strip().partition("\n")[0]
             raise UserError(f"Slurm took no job ({reason}): check the settings of --executor slurm") from None

@@ -119,7 +119,8 @@ def _add_phrase(found: dict[int, Announced], response: Response, phrase: Phrase,
         if not whole or (before and not before.search(low, max(0, start - _BEFORE), start)):
             continue
         if whole.end() not in found and meant(response, start):
-            found[whole.end()] = Announced(start, whole.end(), *_RANKS[phrase.kind])
+            rank, rule, ends = _RANKS[phrase.kind]
+            found[whole.end()] = Announced(start, whole.end(), rank, rule, ends)
 
 
 def meant(response: Response, start: int) -> bool:

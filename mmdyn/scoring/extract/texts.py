@@ -222,7 +222,10 @@ def read_open(response: Response, asked: Asked) -> Extraction:
     if last:
         return found(response, last.value or "", last.rule, last.start, last.end)
     place = None if any(each.rank is Rank.SLOT for each in candidates) else _unannounced(response)
-    return found(response, response.text[place[0] : place[1]], place[2], *place[:2]) if place else nothing(response)
+    if not place:
+        return nothing(response)
+    start, end, rule = place
+    return found(response, response.text[start:end], rule, start, end)
 
 
 def read_whole(response: Response) -> Whole | None:
