@@ -106,25 +106,30 @@ def parts_of(given: Mapping[str, Any], by: list[str], paper_parts: Callable[[str
     from mmdyn import table as declared
 
     where, measure = where_of(given), _one(given, "measure", "score")
-    named: dict[str, Any] = {"measure": measure, "where": where}
     parts = [part for name in given["table"] for part in paper_parts(name)]  # their places are those of the paper's
     for text in given["pivot"]:
         factors = tuple(_names(text))
         if not 1 <= len(factors) <= 3:
             raise click.UsageError(f"--pivot {text!r} names {len(factors)} factors: name one to three")
-        parts.append(declared.Pivot(by=factors, macro=given["macro"], **named))
+        parts.append(declared.Pivot(by=factors, macro=given["macro"], measure=measure, where=where))
     for text in given["paired"]:
         factor, a, b = _ends(text)
         pair = _one(given, "pair", "parent")
-        parts.append(declared.Paired(factor=factor, a=a, b=b, by=_rows(by, factor), pair=pair, **named))
+        parts.append(
+            declared.Paired(factor=factor, a=a, b=b, by=_rows(by, factor), pair=pair, measure=measure, where=where)
+        )
     for text in given["gap"]:
         factor, a, b = _ends(text)
-        parts.append(declared.Gap(factor=factor, a=a, b=b, by=_rows(by, factor), **named))
-    parts += [declared.Trend(factor=name, by=_rows(by, name), **named) for name in given["trend"]]
-    parts += [declared.Spread(factor=name, by=_rows(by, name), **named) for name in given["spread"]]
-    parts += [declared.Ranking(over=name, **named) for name in given["ranking"]]
+        parts.append(declared.Gap(factor=factor, a=a, b=b, by=_rows(by, factor), measure=measure, where=where))
+    for name in given["trend"]:
+        parts.append(declared.Trend(factor=name, by=_rows(by, name), measure=measure, where=where))
+    for name in given["spread"]:
+        parts.append(declared.Spread(factor=name, by=_rows(by, name), measure=measure, where=where))
+    for name in given["ranking"]:
+        parts.append(declared.Ranking(over=name, measure=measure, where=where))
     groups = _by_name(given, "group")
-    parts += [declared.Leaderboard(columns=name, groups=groups, **named) for name in given["leaderboard"]]
+    for name in given["leaderboard"]:
+        parts.append(declared.Leaderboard(columns=name, groups=groups, measure=measure, where=where))
     rows = _rows(by, "")
     analyses: dict[str, Part] = {
         "attribute": declared.Attribution(by=rows, where=where, gee=given["gee"]),

@@ -56,8 +56,16 @@ def _command(name: str, kind: Any) -> click.Command:
         settings, limits = take(arguments, kind.Settings), take(arguments, Limits)
         budget = limits.budget
         if arguments.pop("dry_run", False):
-            asked = limits.concurrency, budget, arguments["cache"]
-            call = StepCall(name, kind, settings, arguments["model"], arguments["seed"], *asked)
+            call = StepCall(
+                name=name,
+                kind=kind,
+                settings=settings,
+                model=arguments["model"],
+                seed=arguments["seed"],
+                concurrency=limits.concurrency,
+                budget=budget,
+                cache=arguments["cache"],
+            )
             print_estimate(partial(estimate_build, call, source, Path(out), arguments["limit"]))
             return
         try:
