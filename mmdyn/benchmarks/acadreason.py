@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Any
 
 from msgspec import Struct
 
@@ -22,12 +21,10 @@ def _by(*factors: str, context: str = "") -> tuple[Part, ...]:
     return tuple(Pivot(by=factors, measure=measure, where=where) for measure in _MEASURES)
 
 
-def _gains(**more: Any) -> tuple[Part, ...]:
+def _gains(by: tuple[str, ...] = ("model",)) -> tuple[Part, ...]:
     """What each kind of hints adds."""
     ways = [(measure, hint) for measure in _MEASURES for hint in _HINTS]
-    return tuple(
-        Paired(factor="context", a="none", b=f"hint:{hint}", measure=measure, **more) for measure, hint in ways
-    )
+    return tuple(Paired(factor="context", a="none", b=f"hint:{hint}", by=by, measure=measure) for measure, hint in ways)
 
 
 _TABLES = (

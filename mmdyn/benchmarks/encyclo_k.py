@@ -79,7 +79,8 @@ class EncycloK(Benchmark[_Question]):
         """The sample of a row."""
         if len(row.options) > len(OPTION_LETTERS):
             raise ValueError(f"{len(row.options)} options are given: give {len(OPTION_LETTERS)} at most")
-        options = tuple(Option(*given) for given in zip(OPTION_LETTERS, map(str.strip, row.options), strict=False))
+        texts = map(str.strip, row.options)
+        options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, texts, strict=False))
         answer, question = (row.answer.strip(" ()."),), row.question.strip()
         levels = {"discipline": row.discipline, "field": row.field, "subfield": row.subfield}
         return Sample(

@@ -257,7 +257,8 @@ def _options(
     if any(pictures):
         if not numbered and labels not in ([], letters):
             raise ValueError(f"the options are labelled {', '.join(labels)}: label them A, B, C, …")
-        options = tuple(Option(*pair) for pair in zip(letters, texts, pictures, strict=True))
+        named = zip(letters, texts, pictures, strict=True)
+        options = tuple(Option(letter, text, picture) for letter, text, picture in named)
     return options, dict(zip(labels, letters, strict=True)) if numbered else {}, mended
 
 

@@ -131,7 +131,7 @@ def constant(formula: Formula | None) -> Fraction | None:
     Fraction(1, 2)
     """
     values = formula.values if formula and not formula.names else (None, None)
-    if values[0] is None or values[1] is None or not _real(values[0]) or not close(*values[:2]):
+    if values[0] is None or values[1] is None or not _real(values[0]) or not close(values[0], values[1]):
         return None
     exact = Fraction(context().nstr(values[0].real, _DIGITS - 5))
     simple = exact.limit_denominator(_SIMPLE)

@@ -279,7 +279,7 @@ def _read(text: str, depth: int) -> Region:
         if len(parts) > 1:
             return _combined([_read(part, depth + 1) for part in parts], test)
     parts = [part.strip() for part in RELATION.split(text)]
-    bounds = [_bound(*parts[at : at + 3]) for at in range(0, len(parts) - 2, 2)]
+    bounds = [_bound(parts[at], parts[at + 1], parts[at + 2]) for at in range(0, len(parts) - 2, 2)]
     return _combined(bounds, all) if bounds else _interval(text)
 
 

@@ -61,7 +61,8 @@ def same_algebra(given: str, gold: str) -> bool:
         return False
     if any(_WORD.search(text) or len(split_outside(text, "=<>≤≥≠∈±∪,;")) > 1 for text in (given, gold)):
         return False
-    return _shown(*(_SPACED.sub("", text.translate(_BACK)) for text in (given, gold)))
+    given, gold = (_SPACED.sub("", text.translate(_BACK)) for text in (given, gold))
+    return _shown(given, gold)
 
 
 @lru_cache(maxsize=4096)

@@ -411,7 +411,7 @@ class FakeBatches:
     def _batch(self, batch: _Batch) -> dict[str, Any]:
         ended, files = batch.share == 1.0 and not batch.errors, dict[str, str]()
         for name, good in {"output_file_id": True, "error_file_id": False}.items() if ended else ():
-            if lines := [_line(*result) for result in batch.results if (result[1] == 200) is good]:
+            if lines := [_line(id, code, answer) for id, code, answer in batch.results if (code == 200) is good]:
                 files[name] = f"file-{batch.id}-{name[:5]}"
                 self._files[files[name]] = b"\n".join(lines)
         status = "expired" if batch.ways["expired"] else "completed"

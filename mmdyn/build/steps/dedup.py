@@ -74,4 +74,4 @@ class _Seen(NamedTuple):
         if self.group and self.group == other.group and self.words != other.words:
             return False
         pairs = zip(self.pictures, other.pictures, strict=False)
-        return len(self.pictures) == len(other.pictures) and all(alike(*pair) for pair in pairs)
+        return len(self.pictures) == len(other.pictures) and all(alike(mine, its) for mine, its in pairs)
