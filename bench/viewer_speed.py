@@ -15,6 +15,7 @@ sys.path[:0] = [str(ROOT)]
 from mmdyn.keys import canonical, digest, stream
 from mmdyn.record import Condition, Record, Reply, Score
 from mmdyn.sample import Option, Sample
+from mmdyn.scoring.scorer import SCORING_VERSION
 from mmdyn.view import run, samples
 from mmdyn.view._page import Filter, render
 from mmdyn.view.index import Catalog
@@ -25,7 +26,7 @@ QUESTIONS, MODELS, CHAINS = (
     ("m1", "m2", "m3", "m4"),
     ("", "image.pad", "image.invert", "text.shuffle", "text.paraphrase"),
 )
-SCORER = "mdk12@7"
+SCORER = f"mdk12@{SCORING_VERSION}"
 
 
 def make(folder: Path) -> None:

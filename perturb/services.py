@@ -262,8 +262,12 @@ class Operator(ABC):
     count as treatment."""
 
     noisy: ClassVar[bool] = False
-    """Whether it only makes pictures harder to read, as noise and blur do. A judge looks at pictures without the noise,
-    because it would reject the dose; the effect is measured, not judged."""
+    """Whether it only makes pictures harder to read, as noise, blur and a slant do. A judge looks at pictures without
+    it, because it would reject the dose; the effect is measured, not judged."""
+
+    keeps_lines: ClassVar[bool] = False
+    """Whether two pictures that differ still differ behind it, line by line; then rules judge it without looking. Not
+    needed where it is noisy."""
 
     severities: ClassVar[tuple[str, ...]] = ()
     """The severities that may follow its name in a chain (`pad@strong`); without one its strength is that of its
@@ -277,7 +281,8 @@ class Operator(ABC):
     """The services that it uses."""
 
     on_device: ClassVar[bool] = False
-    """Whether `apply` also takes pictures as torch tensors; it then returns tensors with the same bits."""
+    """Whether `apply` also takes pictures as torch tensors, and returns tensors with the same bits; worth it for what
+    follows a style on a GPU."""
 
     def __init__(self, services: Services | None = None, severity: str = "", form: str = "") -> None:
         """Make the operator; `services` are the embedded ones by default."""

@@ -186,7 +186,7 @@ def matching(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_another_package_s_task_type_is_asked_scored_and_reported(site: Path, matching: Path, tmp_path: Path) -> None:
     replies = [
-        {"match": "in the order of the items", "reply": "1 is Paris.\nAnswer: B, C"},
+        {"match": "in the order of the items", "reply": "1 is Paris.\n**Answer:** B, C"},
         {"match": "依各项的顺序", "reply": "答案：B，A"},
     ]
     (tmp_path / "replies.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))

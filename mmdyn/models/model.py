@@ -196,6 +196,15 @@ PASSING = {408, 409, 425, 429}
 """HTTP statuses of failures that may pass, beside 500 and above."""
 
 
+def may_pass(status: int) -> bool:
+    """Whether a failure of such an HTTP status may pass.
+
+    >>> may_pass(503), may_pass(404)
+    (True, False)
+    """
+    return status in PASSING or status >= 500
+
+
 class TransientError(Exception):
     """A failure that may pass; the request is sent again after `retry_after` seconds, or after a backoff where it is
     None.

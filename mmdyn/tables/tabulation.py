@@ -173,6 +173,9 @@ ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (chain_effects.py)."""
 
 WHOLE = ("score", "corrected", "unread")
+"""What the tables that cover a whole run measure: a number that `scores.py` tells beside the score is named here, too,
+and its heading in `grid.py`; the HTML report's cells are those of `results.py` and its templates."""
+
 STANDARD = {"variant": ("standard",)}
 
 

@@ -28,7 +28,7 @@ from filelock import FileLock, Timeout
 
 from mmdyn.errors import Busy, InputError, UserError
 
-Record = tuple[str, str, bytes]
+Entry = tuple[str, str, bytes]
 """Kind, key and value."""
 
 TAILS = (".tail", ".tail2")
@@ -46,7 +46,7 @@ class Tail:
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         self._end = os.fstat(self._file).st_size
 
-    def append(self, records: Iterable[Record]) -> None:
+    def append(self, records: Iterable[Entry]) -> None:
         """Append records. When this returns, the operating system has them, and the disk perhaps not."""
         bodies = [_encoder.encode(record) for record in records]
         rest = b"".join([_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies])
@@ -70,7 +70,7 @@ class Tail:
         self._file = -1
 
 
-def left_in(file: Path) -> Iterator[Record]:
+def left_in(file: Path) -> Iterator[Entry]:
     """A tail's complete records, up to one that was cut off."""
     with file.open("rb") as data:
         while len(head := data.read(_HEAD.size)) == _HEAD.size:
@@ -78,7 +78,7 @@ def left_in(file: Path) -> Iterator[Record]:
             body = data.read(length) if length <= MAX_RECORD else b""
             if not body or len(body) < length or zlib.crc32(body) != checksum:  # a power cut may leave zeros
                 return
-            yield msgspec.msgpack.decode(body, type=Record)
+            yield msgspec.msgpack.decode(body, type=Entry)
 
 
 T = TypeVar("T")
@@ -112,7 +112,7 @@ class Store:
             self._lock, name = self._acquire(writer, shared)
         except OSError as error:
             raise UserError(f"cannot write {folder} ({error.strerror}): choose another folder") from None
-        self._pending: list[Record] = []
+        self._pending: list[Entry] = []
         self._unsaved: dict[tuple[str, str], bytes] = {}
         self._saving, self._guard = threading.Lock(), threading.RLock()
         self._timer: threading.Timer | None = None
@@ -159,7 +159,7 @@ class Store:
         """
         self.put_all([(kind, key, value)])
 
-    def put_all(self, records: list[Record]) -> None:
+    def put_all(self, records: list[Entry]) -> None:
         """Keep several values at once, each as `put` does: kind, key and value. None is ever there without the earlier
         ones."""
         with self._guard:
@@ -183,7 +183,7 @@ class Store:
         """Save what is pending now. Raises UserError where the disk is full or read-only; nothing that was saved is
         lost."""
         with self._saving:
-            taken: list[Record] = []
+            taken: list[Entry] = []
             try:
                 with self._guard:
                     if self._timer:
@@ -268,7 +268,7 @@ class Store:
                 self._failure = error if self._pending else None  # another flush may have saved it
                 self._save_soon()
 
-    def _save(self, records: list[Record]) -> None:
+    def _save(self, records: list[Entry]) -> None:
         try:
             with self._writer:
                 for at in range(0, len(records), _ROWS):  # many rows in one call, so that other threads can run

@@ -32,6 +32,7 @@ class Invert(Operator):
         `mild` is our own.
     """
 
+    keeps_lines = True
     random = False
     on_device = True
     severities = ("mild",)

@@ -30,6 +30,7 @@ class Null(Operator):
     Source: our own; a control in which all is done but the treatment (a sham).
     """
 
+    keeps_lines = True
     random = True
     role = "null"
 

@@ -36,6 +36,7 @@ class Pad(Operator):
     Source: MDK12-Bench, "Evaluation Methods", Spatial.
     """
 
+    keeps_lines = True
     random = True
     on_device = True
     severities = ("mild", "strong", *LEVELS)

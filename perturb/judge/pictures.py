@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from PIL import Image
 
+from mmdyn import plugins
 from mmdyn.keys import Json
 from mmdyn.models import Box, Ocr, area, common
 from mmdyn.sample import Step, Verdict
@@ -222,8 +223,6 @@ of them, restyled by the embedded style at full strength. Nearly all are drawing
 """
 
 _DOSES, _TURNED = frozenset({"image.blur", "image.jpeg", "image.scale"}), "image.rotate"
-_STROKE_BY_STROKE = frozenset({"image.null", "image.pad", "image.invert", "image.salt_pepper", *_DOSES, _TURNED})
-"""What cannot change what is drawn, or what judges do not see: they look at pictures without doses and noise."""
 
 _LOST = 0.6
 """A picture that keeps less of its edges than this is another one, or cut, or blurred beyond reading."""
@@ -285,7 +284,8 @@ def _is_dosed(case: Case) -> bool:
 def _keeps_strokes(step: Step) -> bool:
     """The embedded style's tones rise in every channel, so that whatever differs in a picture still differs in it."""
     styled = step.operator == "image.style" and step.params.get("by") == EMBEDDED
-    return styled or step.operator in _STROKE_BY_STROKE or step.operator.startswith("text.")
+    operator = plugins.load("operators", step.operator)
+    return styled or operator.noisy or operator.keeps_lines or step.operator.startswith("text.")
 
 
 def unseen(verdict: Verdict, case: Case, ocr: Ocr | None) -> Verdict:

@@ -145,7 +145,7 @@ async def test_it_is_named_and_identified_without_secrets(text: str):
 async def test_it_replies_and_the_same_each_time(text: str):
     model: Model = open_model(text)
     first = [await model.ask(messages) for messages in MESSAGES]
-    assert all(isinstance(reply, Reply) and reply.text.startswith("Answer: ") and not reply.error for reply in first)
+    assert all(isinstance(reply, Reply) and reply.text and not reply.error for reply in first)
     again = open_model(text)
     assert [await again.ask(messages) for messages in reversed(MESSAGES)] == first[::-1]
     for opened in (model, again):

@@ -301,7 +301,7 @@ EMBEDDED, FLUX = (Step("image.style", {"by": by}) for by in ("embedded", "flux")
 
 @pytest.mark.parametrize(("steps", "read"), [
     ((EMBEDDED,), 0), ((WORDS, PAD, EMBEDDED, INVERT, NOISE), 0), ((FLUX,), 1), ((PAD, FLUX, EMBEDDED), 1),
-    ((Step("image.warp", {}),), 1), ((Step("image.blur", {}), NOISE), 0), ((), 1),
+    ((Step("image.style", {}), PAD), 1), ((Step("image.blur", {}), NOISE), 0), ((), 1),
 ])  # fmt: skip
 def test_words_are_read_only_where_strokes_may_have_changed(steps: tuple[Step, ...], read: int) -> None:
     reader = CountingReader()

@@ -21,6 +21,7 @@ from mmdyn.record import Record
 from mmdyn.run import ConditionSpec, evaluate, read_config, run_config, score
 from mmdyn.run.ask_all import ask_all
 from mmdyn.run.plan import plan
+from mmdyn.scoring.scorer import SCORING_VERSION
 from mmdyn.testing import FakeServer
 from mmdyn.work import ProgressBar, RunFolder, Store
 
@@ -237,7 +238,7 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
     with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
         asks = plan([opened], [ConditionSpec(["standard"], styles=["direct"]).conditions()], 1, {opened.root: 1})
         asyncio.run(ask_all(asks, tools_for(opened, store, progress, open_model("baseline:majority"))))
-    assert Watched.kinds == ["sample", "record", "score:mdk12@7"]
+    assert Watched.kinds == ["sample", "record", f"score:mdk12@{SCORING_VERSION}"]
 
 
 def test_a_prompt_of_ones_own_is_a_style_and_is_kept_with_the_run(tmp_path: Path) -> None:

@@ -16,11 +16,21 @@ from serving import script
 from making import choice, multi, write_set
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from mmdyn.record import Condition, ContextInfo, Reply, Score, Usage
+from mmdyn.record import Condition, ContextInfo, Record, Reply, Score, Usage
 from mmdyn.run import export, look
 from mmdyn.run.recorded import COLUMNS
 from mmdyn.run.runs import summarise_run
 from mmdyn.work import Expansion, RunFolder, Store
+
+STANDS_ELSEWHERE = {"condition", "fields", "text", "usage", "value"}
+"""Fields of records that are columns of another name, or several."""
+
+
+def test_every_field_of_a_record_is_a_column() -> None:
+    held = (Record, Condition, Reply, Usage, Score)
+    fields = {name for kind in held for name in kind.__struct_fields__}
+    assert fields - STANDS_ELSEWHERE - COLUMNS.keys() - {"reply"} == set()
+
 
 LONG = '=HYPERLINK("http://x")' + " and so on" * 5000 + "\nAnswer: B"
 

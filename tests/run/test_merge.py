@@ -18,6 +18,7 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Reply
 from mmdyn.run import merge_runs
+from mmdyn.scoring.scorer import SCORING_VERSION
 from mmdyn.tables import report
 from mmdyn.testing import write_script
 from mmdyn.work import RECORD, ModelEntry, Reader, RunFolder, SetEntry, Store
@@ -86,7 +87,7 @@ def test_the_reply_of_the_run_named_first_stays_with_its_score(folder: Path, tmp
             record = msgspec.json.decode(value)
             record["reply"] |= {"text": "Answer: D"} if number < 3 else {"seconds": 99.0}
             store.put(RECORD, key, msgspec.json.encode(record))
-            store.put("score:mdk12@7", key, b'{"status":"ok","value":0.25}')
+            store.put(f"score:mdk12@{SCORING_VERSION}", key, b'{"status":"ok","value":0.25}')
     done = typed("runs", "merge", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "merged")
     assert done.exit_code == 0 and done.stderr.splitlines()[0] == (
         "3 replies differ from those of a run named before, and were left out"

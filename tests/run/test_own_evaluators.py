@@ -13,6 +13,7 @@ from serving import bare_environment as bare_environment, serve
 from making import choice, open_ended, write_set
 from mmdyn.errors import InputError, UserError
 from mmdyn.run import read_config
+from mmdyn.scoring.scorer import SCORING_VERSION
 from mmdyn.testing import write_script
 from mmdyn.work import RunFolder
 
@@ -81,11 +82,13 @@ def test_metrics_stand_beside_the_scores_in_force_in_report_and_export(
     assert typed("run", "c.yaml", "-q").exit_code == 0
     before = RunFolder("run").config
     done = typed("score", "run", "--policy", "bleu")
-    assert "2 answers scored by metric.bleu@7, 2 of them now; 1 answers are no texts" in done.stderr, done.output
+    assert f"2 answers scored by metric.bleu@{SCORING_VERSION}, 2 of them now; 1 answers are no texts" in done.stderr, (
+        done.output
+    )
     typed("score", "run", "--policy", "f1", "-q")
     config = RunFolder("run").config
-    assert config.scorers == before.scorers == ("mdk12@7", "metric.chrf@7")
-    assert config.beside == ("metric.bleu@7", "metric.f1@7")
+    assert config.scorers == before.scorers == (f"mdk12@{SCORING_VERSION}", f"metric.chrf@{SCORING_VERSION}")
+    assert config.beside == (f"metric.bleu@{SCORING_VERSION}", f"metric.f1@{SCORING_VERSION}")
     parts = json.loads(typed("report", "run", "--json").stdout)["parts"]
     (part,) = (part for part in parts if part["kind"] == "metrics")
     assert [(row["factors"]["set"], row["quantity"], row["n"]) for row in part["rows"]] == [
@@ -101,7 +104,7 @@ def test_metrics_stand_beside_the_scores_in_force_in_report_and_export(
     assert rows["r"]["metric.f1"] == 0.5 and "metric.f1" not in rows["a"]
     assert typed("run", "c.yaml", "-q").exit_code == 0 and RunFolder("run").config == config
     again = typed("score", "run", "--policy", "f1")
-    assert "2 answers scored by metric.f1@7, 0 of them now" in again.stderr
+    assert f"2 answers scored by metric.f1@{SCORING_VERSION}, 0 of them now" in again.stderr
     refused = typed("score", "run", "--policy", "f1", "--in-force")
     assert "metric.f1 compares texts, and a is a single_choice" in str(refused.exception)
 
@@ -113,7 +116,7 @@ def test_a_metric_is_in_force_where_that_is_asked_for(tmp_path: Path, monkeypatc
     for name in ("open", "exam"):
         assert typed("eval", name, "-m", "baseline:majority", "-o", f"runs/{name}", "-q").exit_code == 0
     assert "metric.f1 is in force now" in typed("score", "runs/open", "--policy", "f1", "--in-force").stderr
-    assert RunFolder("runs/open").config.scorers == ("metric.f1@7",)
+    assert RunFolder("runs/open").config.scorers == (f"metric.f1@{SCORING_VERSION}",)
     assert "metric.f1 is in force now" in typed("score", "runs/open").stderr, "the policy in force stays"
     assert "metric.f1 is in force now" in typed("score", "runs/open", "--policy", "f1").stderr
     none = typed("score", "runs/exam", "--policy", "f1")

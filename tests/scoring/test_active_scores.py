@@ -15,6 +15,7 @@ from serving import bare_environment as bare_environment, script, serve
 
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.run import export, score
+from mmdyn.scoring.scorer import SCORING_VERSION
 from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
@@ -37,12 +38,12 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
     command = ["eval", tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run", "--judge-mode", "wrong"]
     done = typed(*command, "--judge", shy(tmp_path))
     kept = config(tmp_path)
-    assert done.exit_code == 1 and (kept["scorer"], kept["judges"]) == ("mdk12@7", []), done.output
+    assert done.exit_code == 1 and (kept["scorer"], kept["judges"]) == (f"mdk12@{SCORING_VERSION}", []), done.output
     assert values(tmp_path / "run") == RULES
     assert under_way(tmp_path / "run") == RULES | {"primes": 0.0, "ice": None, "sea": None}
     (entry,) = RunFolder(tmp_path / "run").config.all_judges
     said = (
-        f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@7;"
+        f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@{SCORING_VERSION};"
         " the same command goes on."
     )
     result = typed("report", tmp_path / "run", "--full")
@@ -54,7 +55,7 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
     assert summary.rows("scores", "score")[0].value == 0.5 and not summary.complete
 
     done = typed(*command, "--judge", shy(tmp_path), "--else-rules")
-    name = f"mdk12@7+wrong({entry.id})+else-rules"
+    name = f"mdk12@{SCORING_VERSION}+wrong({entry.id})+else-rules"
     assert (done.exit_code, config(tmp_path)["scorer"]) == (0, name), done.output
     assert values(tmp_path / "run") == RULES | {"primes": 0.0} and config(tmp_path)["under_way"] is None
     done = typed("report", tmp_path / "run", "--full")
@@ -100,7 +101,7 @@ def test_a_run_that_grows_goes_back_to_the_rules_until_all_is_judged(tmp_path: P
     assert config(tmp_path)["scorer"].endswith(")") and len(values(run)) == 2
     scripted(tmp_path / "cheap.jsonl", *judge_lines({"ice": 1.0, "primes": 0.0}), {"match": "", "error": "transient"})
     run_of(tmp_path, f"scripted:{tmp_path}/cheap.jsonl,max_tries=1", n=5)
-    assert config(tmp_path)["scorer"] == "mdk12@7" and values(run) == RULES
+    assert config(tmp_path)["scorer"] == f"mdk12@{SCORING_VERSION}" and values(run) == RULES
 
 
 @pytest.mark.parametrize("verb", ["eval", "score", "grade"])
@@ -162,7 +163,7 @@ def test_judges_of_one_label_are_told_apart(tmp_path: Path) -> None:
 
 def test_errors_names_what_is_not_scored(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    run.write_config(replace(RunFolder(run.folder).config, scorer="strict@7"))
+    run.write_config(replace(RunFolder(run.folder).config, scorer=f"strict@{SCORING_VERSION}"))
     done = typed("errors", run.folder, "--judge", scripted(tmp_path / "none.jsonl"), "-q")
     assert done.exit_code == 1 and "no answer that is scored is wrong" in done.stdout, done.output
     assert f"5 answers are not scored and were left out: `mmdyn score {run.folder}`" in done.stderr

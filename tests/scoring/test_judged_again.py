@@ -29,6 +29,7 @@ from mmdyn.run import Execution, Limits, ScoringConfig, evaluate, score
 from mmdyn.run.grader import Grader
 from mmdyn.sample import Sample
 from mmdyn.scoring import Cascade, Scorer
+from mmdyn.scoring.scorer import SCORING_VERSION
 from mmdyn.work import RunFolder, Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -88,7 +89,10 @@ def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again_and_brings_a
         command = ["score", run.folder, "--judge", cheap, "--judge-mode", "wrong"]
         done = typed(*command)
         assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
-        assert "gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@7;" in done.stderr
+        assert (
+            f"gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@{SCORING_VERSION};"
+            in done.stderr
+        )
         assert "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap did not answer" in done.stderr
         done = typed(*command)
         assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr

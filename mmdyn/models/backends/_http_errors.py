@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.models.backends._secrets import clean
-from mmdyn.models.model import PASSING, RefusedError, RejectedError, ServerGone, TransientError
+from mmdyn.models.model import RefusedError, RejectedError, ServerGone, TransientError, may_pass
 
 LONGEST_SEARCHED = 5000
 KEPT_BACK = "none was sent, for a file names the server or api_key_env=none: type the MODEL, or give --allow-secrets"
@@ -85,7 +85,7 @@ class Server(Struct, frozen=True):
                 if meaning.meant == "access":
                     return RefusedError(sentence, key=status == 401)
                 return ModelError(sentence) if meaning.meant == "model" else RejectedError(sentence)
-        if status in PASSING or status >= 500:
+        if may_pass(status):
             wait = retry_after(headers, body)
             if wait is None and status == 429:
                 wait = rate_limit_reset(headers)

@@ -37,13 +37,13 @@ from mmdyn.models.backends._http_options import (
 from mmdyn.models.backends._http_transport import Listing, certificates, holds_answer, joined, mended, proxy_for
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.model import (
-    PASSING,
     Message,
     ModelLimits,
     RefusedError,
     ServerGone,
     Spec,
     TransientError,
+    may_pass,
     typed_model,
 )
 from mmdyn.models.vendors import key_variables, may_receive, tell
@@ -315,7 +315,7 @@ class Line:
 
     def _proxy_error(self, status: int) -> Exception:
         told = f"the proxy {self._proxy} answered HTTP {status}"
-        if status in PASSING or status >= 500:
+        if may_pass(status):
             return (ServerGone if status in GONE else TransientError)(told)
         return RefusedError(f"{told}: mend {self._proxy and self._proxy.variable}")
 

@@ -27,7 +27,7 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json, canonical, digest
 from mmdyn.models.backends._secrets import HEADERS, SECRET, USERINFO, clean
 from mmdyn.models.checkpoint import Form, find_checkpoint
-from mmdyn.models.model import PASSING, RejectedError, Spec, TransientError, json_or_text, read_options
+from mmdyn.models.model import RejectedError, Spec, TransientError, json_or_text, may_pass, read_options
 
 PYTHON = "MMDYN_VLMEVAL_PYTHON"
 
@@ -408,6 +408,6 @@ def failed(told: Told, process: Process, names: WorkerNames, *, answers: bool) -
         )
     if told.status == 404:
         return ModelError(f"the server of {names.label} has no such model or address ({heard}): mend its options")
-    if 400 <= told.status < 500 and told.status not in PASSING:
+    if told.status >= 400 and not may_pass(told.status):
         return RejectedError(f"the server of {names.label} refused the request ({heard})", perhaps_all=True)
     return TransientError(heard, slow_down=told.status == 429)

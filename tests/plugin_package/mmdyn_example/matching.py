@@ -25,13 +25,14 @@ MATCHING = TaskType(
 )
 """The answer holds, for each item, the labels of the options that fit it: [["B"], ["A"]]."""
 
-_LINE = re.compile(r"^(?:Answer|答案)[:：](.*)$", re.MULTILINE)
+_LINE = re.compile(r"^\W{0,9}(?:Answer|答案)\W{0,9}(?<=[:：*])(.*)$", re.MULTILINE)
+_LABEL = re.compile(r"[\s,，、;；>→(（*-]{0,9}([A-Z])[)）.*]{0,3}(?![A-Za-z])")
 
 
 def read(response: Response, asked: Asked) -> Extraction:
-    """The labels on the last line that gives an answer, if they are as many as the items."""
+    """The labels on the last line that gives an answer, if it is a list of them, as many as the items."""
     line = next(reversed([*_LINE.finditer(response.flat)]), None)
-    picked = tuple(re.findall("[A-Z]", line[1])) if line else ()
+    picked = tuple(_LABEL.findall(line[1])) if line and not _LABEL.sub("", line[1]).strip() else ()
     if not line or len(picked) != asked.blanks or not {*picked} <= {*asked.labels}:
         return nothing(response)
     return found(response, picked, "slot", *line.span(1))
