@@ -187,7 +187,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     turns: tuple[Turn, ...] = ()
 
     def __post_init__(self) -> None:
-        kind_of(self.task_type)
+        kind, labels = self.kind, self.labels
         if self.points is not _POINTS:
             force_setattr(self, "points", _POINTS if self.points == _POINTS else float(self.points))
         if self.match is not _MATCH and self.match == _MATCH:
@@ -196,8 +196,8 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
             raise ValueError("id is empty: give every sample an id of its own")
         if not (self.points > 0 and self.points != float("inf")):
             raise ValueError(f"points is {self.points:g}: it must be a positive number")
-        _check_options(self)
-        _check_answer(self)
+        _check_options(self, kind, labels)
+        _check_answer(self, kind, labels)
         _check_images(self)
         if self.turns and self.turns[-1].role == "user":
             raise ValueError("the last of the turns is the user's, and so is the question: join them, or add the reply")
@@ -250,9 +250,8 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
         return digest(self)
 
 
-def _check_options(sample: Sample) -> None:
-    labels = sample.labels
-    if sample.kind.options:
+def _check_options(sample: Sample, kind: TaskType, labels: tuple[str, ...]) -> None:
+    if kind.options:
         if len(labels) < 2:
             raise ValueError(f"a {sample.task_type} needs at least two options, {len(labels)} given")
     elif labels:
@@ -266,15 +265,15 @@ def _check_options(sample: Sample) -> None:
             raise ValueError(f"option {option.label} is empty: give it a text or an image, or set options_in_image")
 
 
-def _check_answer(sample: Sample) -> None:
-    answer, kind = sample.answer, sample.kind
+def _check_answer(sample: Sample, kind: TaskType, labels: tuple[str, ...]) -> None:
+    answer = sample.answer
     fits, wanted = _ANSWERS[kind.form]
     if not fits(answer):
         raise ValueError(
             f"the answer of a {sample.task_type} must be {wanted}; {canonical(answer).decode()[:80]} given"
         )
     if kind.options:
-        _check_labels(sample)
+        _check_labels(sample, kind, labels)
 
 
 def _are_blanks(answer: Answer) -> bool:
@@ -298,16 +297,15 @@ _ANSWERS: dict[Form, tuple[Callable[[Answer], bool], str]] = {
 """Whether an answer has a form, and the form in words."""
 
 
-def _check_labels(sample: Sample) -> None:
+def _check_labels(sample: Sample, kind: TaskType, labels: tuple[str, ...]) -> None:
     assert isinstance(sample.answer, tuple)
-    labels = sample.labels
     for part in sample.answer:
         for label in (part,) if isinstance(part, str) else part:
             if label not in labels:
                 raise ValueError(f"the answer {label!r} is no option: the options are {', '.join(labels)}")
-    if sample.kind.form != "choice":
+    if kind.form != "choice":
         return  # a label may go into several blanks
-    if not sample.kind.several and len(sample.answer) != 1:
+    if not kind.several and len(sample.answer) != 1:
         raise ValueError(
             f"a {sample.task_type} has one answer, {len(sample.answer)} given: use multi_select for several"
         )
