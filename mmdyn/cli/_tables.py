@@ -25,7 +25,7 @@ MORE = {
     "measure": ("NAME", "What tables measure. [default: score]"),
     "where": ("FACTOR=X,…", "Only records with these values."),
     "macro": ("FACTOR", "With --pivot: a macro average over a factor's values."),
-    "group": ("NAME=X,…", "With --leaderboard: a mean over these columns."),
+    "group": ("NAME=X,…", "With --leaderboard: a mean over these columns, of which X:2 weighs twice as much."),
     "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
     "models": ("FILE", "CSV of facts about models: a column model, and factors such as family, size and kind."),
     "paper": ("MODEL", "With --table: the paper's model to show beside yours."),
