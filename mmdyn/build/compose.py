@@ -1,8 +1,8 @@
 """Composes questions of statements from a bank: which of several statements are true, or false?
 
-The options of a question are sets of statements. A set is a number whose bit k stands for statement k. All sets of a
-question are drawn before one of them is drawn as the right one, so a solver that sees the sets alone earns no more than
-by guessing.
+The options of a question are sets of statements (`blind.py`). All sets of a question are drawn before one of them is
+drawn as the right one, so a solver that sees the sets alone earns no more than by guessing. A secret enters every draw,
+so what is published tells no key; and no statement is used so often that questions tell each other's (`uses.py`).
 
 Source: Encyclo-K, sections 3.1.3 and 4.1. The paper does not say what wrong options hold; drawing all sets first is our
     choice.
@@ -11,11 +11,12 @@ Source: Encyclo-K, sections 3.1.3 and 4.1. The paper does not say what wrong opt
 from __future__ import annotations
 
 import re
+import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
-from math import ceil, comb, sqrt
+from math import ceil, comb
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -23,10 +24,12 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from mmdyn.build.bank import LEVELS, Group, Statement, read_bank
+from mmdyn.build.blind import blind_earnings, places_of
 from mmdyn.build.step import Draws
-from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, made, write_rows
+from mmdyn.build.uses import Uses
+from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, made, new_file, write_rows
 from mmdyn.errors import InputError, UserError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.prompts import filled
 from mmdyn.sample import Language, Option, Sample
 from mmdyn.work import ProgressBar
@@ -72,71 +75,9 @@ def set_count(places: int, sizes: range) -> int:
     return sum(comb(places, size) for size in sizes)
 
 
-def places_of(chosen: int) -> list[int]:
-    """The indices of a set's statements.
-
-    >>> places_of(0b101)
-    [0, 2]
-    """
-    return [place for place in range(chosen.bit_length()) if chosen >> place & 1]
-
-
 def _random_set(draws: Draws, places: int, sizes: range) -> int:
     size = draws.one(sizes)
     return sum(1 << place for place in draws.shuffled(range(places))[:size])
-
-
-def _frequencies(sets: Sequence[int]) -> dict[int, int]:
-    return {place: sum(one >> place & 1 for one in sets) for place in range(max(sets).bit_length())}
-
-
-def _by_sum(sets: Sequence[int]) -> list[float]:
-    often = _frequencies(sets)
-    return [sum(often[place] for place in places_of(one)) for one in sets]
-
-
-def _by_mean(sets: Sequence[int]) -> list[float]:
-    return [total / one.bit_count() for total, one in zip(_by_sum(sets), sets, strict=True)]
-
-
-def _by_size(sets: Sequence[int]) -> list[float]:
-    return [one.bit_count() for one in sets]
-
-
-def _by_nearness(sets: Sequence[int]) -> list[float]:
-    return [-sum((one ^ other).bit_count() for other in sets) for one in sets]
-
-
-BLIND: dict[str, tuple[Callable[[Sequence[int]], list[float]], int]] = {
-    "most frequent statements, by sum": (_by_sum, 1),
-    "most frequent statements, by mean": (_by_mean, 1),
-    "rarest statements": (_by_mean, -1),
-    "longest": (_by_size, 1),
-    "shortest": (_by_size, -1),
-    "nearest to the others": (_by_nearness, 1),
-}
-"""Strategies of a solver that sees only which statements the options name."""
-
-
-def blind_earnings(questions: Sequence[tuple[Sequence[int], int]]) -> dict[str, float]:
-    """The mean score in [0, 1] of each blind strategy, of chance, and three standard errors above chance. Among equal
-    options a strategy picks at random.
-
-    Args:
-        questions: The sets of each question in order, and the index of the right one.
-    """
-    chances = [1 / len(sets) for sets, _ in questions]
-    error = sqrt(sum(chance * (1 - chance) for chance in chances)) / len(questions)
-    chance = sum(chances) / len(questions)
-    found = {"chance": chance, "chance and three standard errors": chance + 3 * error}
-    for name, (judge, sign) in BLIND.items():
-        earned = 0.0
-        for sets, right in questions:
-            values = [sign * value for value in judge(sets)]
-            best = max(values)
-            earned += (values[right] == best) / values.count(best)
-        found[name] = earned / len(questions)
-    return {name: round(value, 6) for name, value in found.items()}
 
 
 Form: TypeAlias = Literal["choice", "claim", "statement"]
@@ -218,7 +159,7 @@ class Overlaps:
         """Raises InputError for a set that was not composed."""
         self.digests = [other.manifest.digest for other in others]
         self._questions, self._most, self._equal = dict[str, list[int]](), Counter[int](), 0
-        self._sizes = list[int]()
+        self._sizes, self.origins = list[int](), list[set[str]]()
         for other in others:
             for sample in chain(other, (item.sample for item in other.dropped() if item.sample)):
                 origins = sample.meta.get("origins")
@@ -228,6 +169,7 @@ class Overlaps:
                 for origin in {str(origin) for origin in origins}:
                     self._questions.setdefault(origin, []).append(len(self._sizes))
                 self._sizes.append(len({*map(str, origins)}))
+                self.origins.append({*map(str, origins)})
 
     def most_shared(self, origins: Sequence[Json]) -> int:
         """The most statements that a question shares with one of the other sets'."""
@@ -254,6 +196,8 @@ class Overlaps:
 SETTINGS: dict[Form, str] = {"choice": "multi", "claim": "question", "statement": "statement"}
 """What questions of a form are called in the field `setting` (Encyclo-K, figure 6)."""
 
+SECRET_BYTES = 32
+
 TRIES = 200
 """Draws of a question's statements until there are enough, and no more are shared with another set than may be."""
 
@@ -275,6 +219,8 @@ class ComposeSpec(Struct, frozen=True, forbid_unknown_fields=True):
     allow_pairs: Let a statement stand beside its own falsification.
     skip_small: Leave out subjects that have too few statements.
     max_shared: With --avoid: statements that a question has in common with any of those sets at most.
+    max_uses: Questions that a statement, its falsifications and near copies stand in at most, those of --avoid and of a
+        sweep counted. More than 1 lets questions tell each other's answers.
     """
 
     questions: int = 5000
@@ -289,6 +235,7 @@ class ComposeSpec(Struct, frozen=True, forbid_unknown_fields=True):
     allow_pairs: bool = False
     skip_small: bool = False
     max_shared: int | None = None
+    max_uses: int = 1
 
 
 class Sizes(NamedTuple):
@@ -327,12 +274,15 @@ def compose(
     *,
     name: str | None = None,
     avoid: Sequence[str | Path] = (),
+    secret: str | Path | None = None,
+    publish: str | Path | None = None,
+    uses: Uses | None = None,
     quiet: bool = True,
 ) -> SampleSet:
-    """Compose a set of questions. Equal statements (in any order), specs and sets to avoid give equal samples.
+    """Compose a set of questions. Equal statements (in any order), specs, secrets and sets to avoid give equal samples.
 
-    set.json says under `made.summary` how many questions each subject has, the positions of the right options, the
-    scores of blind strategies, and the overlap with the sets of `avoid`.
+    set.json says under `made.summary` how many questions each subject has, the positions of the right options, how
+    often statements are used, what solvers earn that know nothing, and the overlap with the sets of `avoid`.
 
     Args:
         bank: JSON Lines of statements (Statement).
@@ -340,9 +290,12 @@ def compose(
         name: The new set's name; that of the folder by default.
         avoid: Composed sets; no question shares more than `max_shared` statements with one of theirs, kept or dropped.
             A statement and its falsification count as the same.
+        secret: A file of SECRET_BYTES or more; without one `OUT.secret` is read, or made.
+        publish: A folder for `questions.jsonl`, the questions without what tells their answers.
+        uses: The uses by other sets that are published together with this one; its own are added.
 
     Raises:
-        InputError: The bank, or a set to avoid, cannot be read.
+        InputError: The bank, a secret, or a set to avoid, cannot be read.
         UserError: The bank is too small, or numbers do not fit each other; nothing is written.
     """
     bank, out = Path(bank), Path(out)
@@ -351,12 +304,64 @@ def compose(
     sizes = read_sizes(spec)
     groups = fitting(read_bank(bank, spec.share_by), spec, sizes)
     overlaps = Overlaps([SampleSet(folder) for folder in avoid])
-    questions = draw_questions(groups, spec, sizes, overlaps)
-    summary = _summary(questions, overlaps)
-    how = made(COMMAND, bank, spec=asdict(spec), avoid=[*overlaps.digests], summary=summary, name=name)
-    rows = (_row(bank, spec, number, question) for number, question in enumerate(questions, 1))
+    if uses is None:
+        uses = Uses(groups, spec.max_uses)
+        for origins in overlaps.origins:
+            uses.add_origins(origins)
+    key = read_secret(Path(secret) if secret else secret_of(out))
+    questions = draw_questions(groups, spec, sizes, overlaps, uses, key)
+    summary = _summary(questions, overlaps, uses)
+    told: dict[str, Json] = {"spec": asdict(spec), "secret": digest([COMMAND, key]), "summary": summary}
+    how = made(COMMAND, bank, avoid=[*overlaps.digests], name=name, **told)
+    rows = (_row(bank, spec, key, number, question) for number, question in enumerate(questions, 1))
     with ProgressBar("composing", len(questions), quiet=quiet) as bar:
-        return write_rows(bar.count(rows), ImageFolder(out), name, how)
+        composed = write_rows(bar.count(rows), ImageFolder(out), name, how)
+    if publish:
+        publish_questions(composed, Path(publish))
+    return composed
+
+
+def secret_of(out: Path) -> Path:
+    """The file beside a new folder that holds its secret; made where it is not there.
+
+    Raises UserError where it cannot be written.
+    """
+    file = out.resolve().with_name(f"{out.resolve().name}.secret")
+    if not file.exists():
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_hex(SECRET_BYTES))
+        except OSError as error:
+            raise UserError(f"cannot write {file} ({error.strerror}): give a file by --secret") from None
+    return file
+
+
+def read_secret(file: Path) -> str:
+    """The digest of a secret, which enters every draw. Raises InputError where the file cannot be one."""
+    try:
+        held = file.read_bytes().strip()
+    except OSError as error:
+        raise InputError(file, None, f"cannot be read ({error.strerror}): give a file of random bytes") from None
+    if len(held) < SECRET_BYTES:
+        raise InputError(file, None, f"holds {len(held)} bytes: a secret has {SECRET_BYTES} or more, drawn at random")
+    return digest([COMMAND, sha256(held)])
+
+
+def publish_questions(composed: SampleSet, folder: Path) -> None:
+    """Write what may be published of a composed set into `questions.jsonl`: no answer, and nothing that tells one.
+
+    Raises UserError where the file is there already.
+    """
+    file = folder / "questions.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    with new_file(file) as handle:
+        for sample in composed:
+            options = [{"label": option.label, "text": option.text} for option in sample.options]
+            subject = {level: sample.fields[level] for level in LEVELS if level in sample.fields}
+            asked: dict[str, Json] = {"id": sample.id, "question": sample.question, "task_type": sample.task_type}
+            told = {**asked, "language": sample.language, **subject, **({"options": options} if options else {})}
+            handle.write(canonical(told) + b"\n")
 
 
 def read_sizes(spec: ComposeSpec) -> Sizes:
@@ -426,77 +431,96 @@ def room(group: Group, spec: ComposeSpec, combination: range, most: int) -> int:
     return 0
 
 
-def draw_questions(groups: Sequence[Group], spec: ComposeSpec, sizes: Sizes, overlaps: Overlaps) -> list[Question]:
-    """All questions. Raises UserError where no question is found that shares few enough statements."""
-    total, questions, positions = sum(group.size for group in groups), list[Question](), Positions(spec.seed)
+def draw_questions(
+    groups: Sequence[Group], spec: ComposeSpec, sizes: Sizes, overlaps: Overlaps, uses: Uses, key: str
+) -> list[Question]:
+    """All questions. Raises UserError where the bank bears fewer of them, or none is found that shares few enough
+    statements; with `skip_small` a subject that bears fewer has fewer."""
+    total, questions = sum(group.size for group in groups), list[Question]()
     for group in groups:
         count = ceil(spec.questions * group.size / total)
         if spec.form == "statement":
-            questions += _single(group, spec, count, overlaps)
+            questions += _single(group, spec, count, overlaps, key)
             continue
+        bears = uses.room(group) * total / group.size / (sizes.statements.stop - 1)
+        left = Group(group.name, group.language, [*group.true], [*group.false])
         for number in range(count):
-            question = _draw(group, spec, sizes, number, overlaps)
+            question = _draw(left, spec, sizes, number, overlaps, uses, key)
+            if question is None and spec.skip_small and (questions or group is not groups[-1]):
+                break
+            if question is None:
+                raise UserError(_too_few(group, spec, int(bears)))
             overlaps.add(question.origins)
-            questions.append(positions.placed(question))
+            uses.add(question.statements, question.sets, question.right, correct=question.correct)
+            questions.append(question)
     return questions
 
 
-class Positions:
-    """Where the right options stand: of questions with as many options each place is taken as often, in an order of the
-    seed's."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed, self._left, self._rounds = seed, dict[int, list[int]](), Counter[int]()
-
-    def placed(self, question: Question) -> Question:
-        """The question with its right option moved to the next place."""
-        count = len(question.sets)
-        if not self._left.get(count):
-            self._left[count] = Draws("positions", self._seed, count, self._rounds[count]).shuffled(range(count))
-            self._rounds[count] += 1
-        right, sets = self._left[count].pop(), list(question.sets)
-        sets.insert(right, sets.pop(question.right))
-        return question._replace(sets=sets, right=right)
+def _too_few(group: Group, spec: ComposeSpec, bears: int) -> str:
+    """Why no further question was found."""
+    if spec.max_shared is not None:
+        limit = f" that shares at most {spec.max_shared} statements with another set's"
+        return f"no further question{limit} was found in {TRIES} draws ({_told(group, spec)}): ask for fewer"
+    times = "once" if spec.max_uses == 1 else f"{spec.max_uses} times"
+    return (
+        f"the bank bears about {bears} questions in which no statement or near copy stands more than {times}"
+        f" ({_told(group, spec)}): ask for fewer by --questions, let subjects have fewer by --skip-small, or allow more"
+        " by --max-uses, with which questions tell each other's answers"
+    )
 
 
-def _draw(group: Group, spec: ComposeSpec, sizes: Sizes, number: int, overlaps: Overlaps) -> Question:
-    """Only statements are drawn anew: were the sets, too, those that are easy to fill would be right more often."""
-    identity = (COMMAND, spec.seed, group.name, group.language, number)
+def _draw(
+    group: Group, spec: ComposeSpec, sizes: Sizes, number: int, overlaps: Overlaps, uses: Uses, key: str
+) -> Question | None:
+    """A question of statements that may still be used; None where none was found.
+
+    Only statements are drawn anew: were the sets, too, those that are easy to fill would be right more often. For the
+    same reason a subject ends with the first question that cannot be filled.
+    """
+    identity = (COMMAND, key, spec.seed, group.name, group.language, number)
     draws = Draws(*identity)
     places, count = draws.one(sizes.statements), draws.one(sizes.options)
     correct = spec.asked == "correct" or (spec.asked == "both" and draws.below(2) == 0)
     sets = draws.shuffled(draw_sets(draws, places, 2 if spec.form == "claim" else count, sizes.combination))
     right = draws.below(len(sets))
     for attempt in range(TRIES):
-        statements = _fill(Draws(*identity, attempt), group, spec, sets[right], places, correct=correct)
+        statements = _fill(Draws(*identity, attempt), group, spec, sets[right], places, uses, correct=correct)
         question = Question(group, statements, correct, sets, right)
         if statements and (spec.max_shared is None or overlaps.most_shared(question.origins) <= spec.max_shared):
             return question
-    limit = "" if spec.max_shared is None else f" that shares at most {spec.max_shared} statements with another set's"
-    raise UserError(f"no further question{limit} was found in {TRIES} draws ({_told(group, spec)}): ask for fewer")
+    return None
 
 
-def _fill(draws: Draws, group: Group, spec: ComposeSpec, right: int, places: int, *, correct: bool) -> list[Statement]:
+def _fill(
+    draws: Draws, group: Group, spec: ComposeSpec, right: int, places: int, uses: Uses, *, correct: bool
+) -> list[Statement]:
     """A statement for every place, those of the right set of the asked polarity; none where too few are left.
 
-    The polarity that has fewer statements comes first, as those of the other one may be their falsifications.
+    The polarity that has fewer statements comes first, as those of the other one may be their falsifications. What may
+    not be used any more is taken out of the group.
     """
     candidates = [group.true if bool(right >> place & 1) == correct else group.false for place in range(places)]
     found, origins = dict[int, Statement](), set[str]()
     for place in sorted(range(places), key=lambda place: len(candidates[place])):
-        for _ in range(TRIES):
-            statement = draws.one(candidates[place])
-            origin = statement.id if spec.allow_pairs else statement.origin
+        left, tries = candidates[place], 0
+        while place not in found:
+            if not left or tries == TRIES:
+                return []
+            at = draws.below(len(left))
+            statement = left[at]
+            if not uses.is_free(statement):
+                left[at] = left[-1]
+                left.pop()
+                continue
+            origin = statement.id if spec.allow_pairs else uses.origin(statement)
             if origin not in origins:
                 origins.add(origin)
                 found[place] = statement
-                break
-        else:
-            return []
+            tries += 1
     return [found[place] for place in range(places)]
 
 
-def _single(group: Group, spec: ComposeSpec, count: int, overlaps: Overlaps) -> Iterator[Question]:
+def _single(group: Group, spec: ComposeSpec, count: int, overlaps: Overlaps, key: str) -> Iterator[Question]:
     """Statements on their own, no one twice. Raises UserError where there are fewer."""
     statements = [
         one
@@ -506,12 +530,13 @@ def _single(group: Group, spec: ComposeSpec, count: int, overlaps: Overlaps) -> 
     if count > len(statements):
         left = "" if spec.max_shared is None else " that share as few with another set"
         raise UserError(f"there are {len(statements)} statements{left} of {group.name or 'the bank'}: ask for fewer")
-    for statement in Draws(COMMAND, spec.seed, group.name, group.language, "statement").shuffled(statements)[:count]:
+    draws = Draws(COMMAND, key, spec.seed, group.name, group.language, "statement")
+    for statement in draws.shuffled(statements)[:count]:
         overlaps.add([statement.origin])
         yield Question(group, [statement], True, [1], 0)
 
 
-def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
+def _row(bank: Path, spec: ComposeSpec, key: str, number: int, question: Question) -> Row:
     statements = question.statements
     shared = {level: {getattr(one, level) for one in statements} for level in LEVELS}
     fields: dict[str, str | int | float] = {name: values.pop() for name, values in shared.items() if len(values) == 1}
@@ -523,7 +548,7 @@ def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
     meta: dict[str, Json] = {"statements": list(question.ids), "origins": question.origins}
     meta["true"] = [one.label for one in statements]
     meta["sets"] = [[*places_of(one)] for one in question.sets]
-    draws = Draws(COMMAND, "wording", spec.seed, number)
+    draws = Draws(COMMAND, key, "wording", spec.seed, number)
     texts = [one.text for one in statements]
     return Row.build(
         bank,
@@ -532,7 +557,7 @@ def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
         spec.form,
         texts,
         draws,
-        id=f"composed-{spec.seed}-{number}",
+        id=f"composed-{digest([COMMAND, key, spec.seed, number], size=6)}",
         language=question.group.language,
         fields=fields | {"seed": spec.seed},
         meta=meta,
@@ -543,7 +568,7 @@ def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
     )
 
 
-def _summary(questions: Sequence[Question], overlaps: Overlaps) -> dict[str, Json]:
+def _summary(questions: Sequence[Question], overlaps: Overlaps, uses: Uses) -> dict[str, Json]:
     subjects = Counter(f"{one.group.name or '(not given)'} ({one.group.language})" for one in questions)
     used = Counter(chain.from_iterable(one.ids for one in questions))
     found: dict[str, Json] = {
@@ -551,13 +576,14 @@ def _summary(questions: Sequence[Question], overlaps: Overlaps) -> dict[str, Jso
         "subjects": dict(subjects),
         "statements_used": len(used),
         "most_uses_of_a_statement": max(used.values()),
+        "uses_of_an_origin": {"most": uses.highest, "mean": round(uses.mean, 3)},
         "overlap": overlaps.told(),
     }
     if choices := [(one.sets, one.right) for one in questions if len(one.sets) > 2]:
         found["right_options"] = {
             OPTION_LETTERS[place]: count for place, count in sorted(Counter(right for _, right in choices).items())
         }
-        found["blind_solvers"] = dict(blind_earnings(choices))
+        found["blind_solvers"] = {**blind_earnings(choices), **uses.joint_solvers()}
     return found
 
 

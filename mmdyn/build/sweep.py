@@ -9,7 +9,8 @@ from pathlib import Path
 from msgspec.structs import fields, replace
 
 from mmdyn.build.bank import read_bank
-from mmdyn.build.compose import ComposeSpec, compose, fitting, read_range, read_sizes
+from mmdyn.build.compose import ComposeSpec, Overlaps, compose, fitting, read_range, read_sizes, secret_of
+from mmdyn.build.uses import Uses
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 
@@ -24,16 +25,21 @@ def compose_sweep(
     *,
     name: str | None = None,
     avoid: Sequence[str | Path] = (),
+    secret: str | Path | None = None,
+    publish: str | Path | None = None,
     quiet: bool = True,
 ) -> Iterator[SampleSet]:
     """Compose a set for each combination of values, in `out/NAME-VALUE`; without `sweep` one set, in `out`.
+
+    The sets of a sweep are one collection: what was used in one counts in the next.
 
     Args:
         bank: JSON Lines of statements.
         spec: The settings that all sets share.
         sweep: `name=range`, such as options=4-10.
         name: The set's name, or the beginning of the sets' names.
-        avoid: Composed sets, as `compose` takes them.
+        avoid, secret: Composed sets and a secret, as `compose` takes them.
+        publish: A folder for the questions without their answers, with a folder for each set of a sweep.
 
     Raises:
         InputError, UserError: As `compose` does; where the bank is too small for any of the sets, nothing is written.
@@ -53,14 +59,28 @@ def compose_sweep(
         specs[ending] = replace(
             spec, **{axis: value if axis in numbers else str(value) for axis, value in given.items()}
         )
+    uses = None
     if axes:
         groups = read_bank(Path(bank), spec.share_by)
         for one in specs.values():
             fitting(groups, one, read_sizes(one))
+        uses = Uses(groups, spec.max_uses)
+        for origins in Overlaps([SampleSet(other) for other in avoid]).origins:
+            uses.add_origins(origins)
     for ending, one in specs.items():
         folder = Path(out) / ending if ending else Path(out)
         begins = name or (Path(out).resolve().name if ending else None)
-        yield compose(bank, folder, one, name=f"{begins}-{ending}" if ending else begins, avoid=avoid, quiet=quiet)
+        yield compose(
+            bank,
+            folder,
+            one,
+            name=f"{begins}-{ending}" if ending else begins,
+            avoid=avoid,
+            secret=secret or secret_of(Path(out)),
+            publish=publish and Path(publish) / ending,
+            uses=uses,
+            quiet=quiet,
+        )
 
 
 def _axis(text: str) -> tuple[str, range]:

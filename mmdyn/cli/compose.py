@@ -22,6 +22,8 @@ def _groups() -> Groups:
 @click.option("-o", "--out", metavar="SET", required=True, type=OutPath())
 @click.option("--avoid", metavar="SET", multiple=True)
 @click.option("--sweep", metavar="NAME=RANGE", multiple=True)
+@click.option("--secret", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--publish", metavar="FOLDER", type=OutPath())
 @click.option("--name", metavar="NAME")
 @click.option("-q", "--quiet", is_flag=True)
 def command(
@@ -29,6 +31,8 @@ def command(
     out: Path,
     avoid: tuple[str, ...],
     sweep: tuple[str, ...],
+    secret: Path | None,
+    publish: Path | None,
     name: str | None,
     quiet: bool,
     **arguments: Any,
@@ -36,11 +40,14 @@ def command(
     """Compose questions out of statements: which of several are correct?
 
     BANK is a JSON Lines file of statements: id, text, label (true or false), discipline, field, subfield, language,
-    pair (of a false one, the id of the statement that it falsifies), error_type, source. The same seed makes the same
-    questions.
+    pair (of a false one, the id of the statement that it falsifies), error_type, source. The same seed and secret make
+    the same questions.
     \f
     out: The new set's folder; with --sweep a folder of sets.
     avoid: A composed set: tell what is shared with it (bound that by --max-shared).
+    secret: A file of 32 random bytes or more, which enters every draw; keep it. [default: OUT.secret, made where it is
+        not there]
+    publish: Write questions.jsonl into FOLDER: the questions without their answers and without what tells them.
     sweep: A set for every value, such as options=4-10, statements=4-16, seed=0-4; several are combined.
     name: The new set's name. [default: the folder's]
     quiet: No progress and no summary.
@@ -48,7 +55,10 @@ def command(
     from mmdyn.build import ComposeSpec, compose_sweep
 
     spec = take(arguments, ComposeSpec)
-    for made in compose_sweep(bank, out, spec, sweep, name=name, avoid=avoid, quiet=quiet):
+    made_sets = compose_sweep(
+        bank, out, spec, sweep, name=name, avoid=avoid, secret=secret, publish=publish, quiet=quiet
+    )
+    for made in made_sets:
         if not quiet:
             _tell(made)
 
@@ -58,6 +68,9 @@ def _tell(made: Any) -> None:
     click.echo(f"{len(made)} questions of {summary['statements_used']} statements: {made.folder}", err=True)
     if right := summary.get("right_options"):
         click.echo(f"    right options: {', '.join(f'{letter} {count}' for letter, count in right.items())}", err=True)
+    if (uses := summary["uses_of_an_origin"])["most"]:
+        many = f"{uses['mean']:g} questions on average, {uses['most']} at most"
+        click.echo(f"    a statement, with its falsifications and near copies, stands in {many}", err=True)
     for who, earned in summary.get("blind_solvers", {}).items():
         click.echo(f"    {who}: {100 * earned:.1f} %", err=True)
     if overlap := summary["overlap"]:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from composing import composed, spec_of
 from PIL import Image
 from serving import scripted
 from shell import mmdyn
 
 from making import open_ended, picture, true_false, write_set
-from mmdyn.build import ComposeSpec, build, compose
+from mmdyn.build import build
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.plugins import load
@@ -232,12 +233,12 @@ def test_a_bank_becomes_a_set_and_that_questions(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     bank = build("bank", file, tmp_path / "bank", quiet=True)
     assert next((one.id, one.question, one.answer) for one in bank) == ("t0", "Fact 0 holds.", True)
-    composed = compose(bank.folder, tmp_path / "a", ComposeSpec(questions=20), name="x")
-    assert [one.meta for one in composed] == [
-        one.meta for one in compose(file, tmp_path / "b", ComposeSpec(questions=20), name="x")
+    made = composed(bank.folder, tmp_path / "a", spec_of(questions=20), name="x")
+    assert [one.meta for one in made] == [
+        one.meta for one in composed(file, tmp_path / "b", spec_of(questions=20), name="x")
     ]
     with pytest.raises(InputError, match="o1 is a open_ended, and no statement"):
-        compose(write_set(tmp_path / "open", [open_ended()]).folder, tmp_path / "c")
+        composed(write_set(tmp_path / "open", [open_ended()]).folder, tmp_path / "c")
     with pytest.raises(UserError, match="no such file or folder"):
         build("bank", tmp_path / "nothing", tmp_path / "d")
 
@@ -247,4 +248,4 @@ def test_variants_are_no_bank(tmp_path: Path) -> None:
     done = mmdyn("perturb", source.folder, "-o", tmp_path / "variants", "--ops", "text.convert:blank", "-q")
     assert done.returncode == 0, done.stderr
     with pytest.raises(InputError, match="is a set of variants"):
-        compose(tmp_path / "variants", tmp_path / "out", ComposeSpec(questions=1))
+        composed(tmp_path / "variants", tmp_path / "out", spec_of(questions=1))

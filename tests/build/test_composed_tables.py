@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.real_sets import source
+from composing import secret_in
 from knowing import expected
 from shell import mmdyn
 
@@ -52,7 +53,8 @@ class Board:
         self.folder, self.bank = folder, bank
 
     def composed(self, name: str, *words: object) -> Path:
-        done = mmdyn("compose", self.bank, "-o", self.folder / name, "-q", *words)
+        often = ("--max-uses", 1000, "--secret", secret_in(self.folder))
+        done = mmdyn("compose", self.bank, "-o", self.folder / name, "-q", *often, *words)
         assert done.returncode == 0, done.stderr
         return self.folder / name
 

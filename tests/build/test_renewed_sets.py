@@ -7,11 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from composing import composed, spec_of
 from making_sets import write_marks
 from shell import mmdyn
 
 from making import choice, image_ref, picture, true_false, write_set
-from mmdyn.build import ComposeSpec, build, compose
+from mmdyn.build import build
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.plugins import load
@@ -70,7 +71,7 @@ def test_reviewers_decide_and_their_agreement_is_told(tmp_path: Path) -> None:
 
 def test_a_set_is_renewed_to_its_old_size_and_shares(tmp_path: Path) -> None:
     file = bank(tmp_path)
-    old = compose(file, tmp_path / "old", ComposeSpec(questions=12, seed=1, statements="6", options="4"))
+    old = composed(file, tmp_path / "old", spec_of(questions=12, seed=1, statements="6", options="4"))
     ids = [one.id for one in old]
     words: list[object] = ["eval", old.folder, "-o", tmp_path / "run", "-q"]
     for number in range(3):
@@ -87,8 +88,8 @@ def test_a_set_is_renewed_to_its_old_size_and_shares(tmp_path: Path) -> None:
     told = reasons(SampleSet(tmp_path / "left"))
     assert told[ids[-1]] == "faulty: 1 of 1 reviewer rejects it (sound)" and set(told) == {*ids[:2], ids[-1]}
     assert told[ids[0]].startswith("saturated: 3 models score 100 % on the mean ('scripted:model0.jsonl, scripted:")
-    spec = ComposeSpec(questions=8, seed=1, statements="6", options="4", max_shared=0)
-    new = compose(file, tmp_path / "new", spec, avoid=[tmp_path / "left"])
+    spec = spec_of(questions=8, seed=1, statements="6", options="4", max_shared=0)
+    new = composed(file, tmp_path / "new", spec, avoid=[tmp_path / "left"])
     words = ["build", "replace", tmp_path / "left", "-o", tmp_path / "renewed", "--by", new.folder]
     done = mmdyn(*words, "--like", "discipline")
     assert done.returncode == 0, done.stderr
@@ -121,15 +122,13 @@ def test_a_variant_that_stands_in_is_in_one_group_with_its_parent(tmp_path: Path
 
 def test_a_statement_and_its_falsification_are_one_when_sets_are_kept_apart(tmp_path: Path) -> None:
     file = bank(tmp_path, count=4)
-    first = compose(file, tmp_path / "a", ComposeSpec(questions=4, form="statement"))
-    second = compose(
-        file, tmp_path / "b", ComposeSpec(questions=4, form="statement", max_shared=0), avoid=[first.folder]
-    )
+    first = composed(file, tmp_path / "a", spec_of(questions=4, form="statement"))
+    second = composed(file, tmp_path / "b", spec_of(questions=4, form="statement", max_shared=0), avoid=[first.folder])
     apart = [{str(one.meta["statements"][0]).removesuffix("-f") for one in each} for each in (first, second)]  # type: ignore[index]
     assert not apart[0] & apart[1]
     hand = write_set(tmp_path / "hand", [true_false()])
     with pytest.raises(UserError, match="does not say of which statements it was composed: compose the set again"):
-        compose(file, tmp_path / "c", ComposeSpec(questions=2, form="statement"), avoid=[hand.folder])
+        composed(file, tmp_path / "c", spec_of(questions=2, form="statement"), avoid=[hand.folder])
 
 
 def test_a_picture_is_brought_along_and_a_shortage_is_told(tmp_path: Path) -> None:
