@@ -1,8 +1,9 @@
 """Composes questions of statements from a bank: which of several statements are true, or false?
 
-The options of a question are sets of statements (`blind.py`). All sets of a question are drawn before one of them is
-drawn as the right one, so a solver that sees the sets alone earns no more than by guessing. A secret enters every draw,
-so what is published tells no key; and no statement is used so often that questions tell each other's (`uses.py`).
+The options of a question are sets of statements (`mmdyn/build/blind.py`). All sets of a question are drawn before one
+of them is drawn as the right one, so a solver that sees the sets alone earns no more than by guessing. A secret enters
+every draw, so what is published tells no key; and no statement is used so often that questions tell each other's
+(`mmdyn/build/uses.py`).
 
 Source: Encyclo-K, sections 3.1.3 and 4.1. The paper does not say what wrong options hold; drawing all sets first is our
     choice.
