@@ -266,8 +266,8 @@ class Operator(ABC):
     it, because it would reject the dose; the effect is measured, not judged."""
 
     keeps_lines: ClassVar[bool] = False
-    """Whether two pictures that differ still differ behind it, line by line; then rules judge it without looking. Not
-    needed where it is noisy."""
+    """Whether two pictures that differ still differ behind it, line by line; then rules judge it without looking. False
+    where values are clipped or lines may vanish. Not needed where it is noisy."""
 
     severities: ClassVar[tuple[str, ...]] = ()
     """The severities that may follow its name in a chain (`pad@strong`); without one its strength is that of its

@@ -223,7 +223,7 @@ class TransientError(Exception):
 
 
 class ServerGone(TransientError):
-    """No server answers at present: a refused connection, 502 or 503."""
+    """No server answers at present: a refused connection, 502 or 503, or a model that is still loading."""
 
 
 class RefusedError(ModelError):

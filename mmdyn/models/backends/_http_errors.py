@@ -32,7 +32,7 @@ class Meaning(Struct, frozen=True, forbid_unknown_fields=True):
     statuses: list[tuple[int, int]]
     sentence: str
     words: list[str] = []
-    meant: Literal["model", "access", "request", "option"] = "model"
+    meant: Literal["model", "access", "request", "option", "passes"] = "model"
     without_key: bool = False
     page: bool = False
 
@@ -80,6 +80,8 @@ class Server(Struct, frozen=True):
         for meaning in meanings().meaning:
             if self._fits(meaning, status, searched, said.page):
                 sentence = self._sentence(meaning.sentence, heard, headers)
+                if meaning.meant == "passes":
+                    return ServerGone(sentence, retry_after(headers, body))
                 if meaning.meant == "option":
                     return RejectedError(refused, for_all=sentence)
                 if meaning.meant == "access":

@@ -72,7 +72,10 @@ def _truth(low: str, end: int) -> bool | None:
 
 _Read = tuple[Picks, str] | Conflict | None
 
-_CONCLUDES = re.compile(r"[)\]}】\s]{0,6}(?:[.,;:。、!?]|$|\n|<|because|since|as\s(?:the|my)\b|is\sthe|选项|项)")
+_CONCLUDES = re.compile(
+    r"[)\]}】\s]{0,6}(?:[.,;:。、!?]|$|\n|<|because|since|as\s(?:the|my)\b|is\sthe"
+    r"|here\s{0,3}(?:[.,;!]|$|\n)|选项|项)"
+)
 _AT_END = re.compile(r"(?:\((?:option\s|choice\s)?|\b(?:option|choice)\s)([A-Z])\)?[\s.。]{0,9}$", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:is|are|was|were|equals)\s|是|为|等于|[=≈]")
 _FIRST = re.compile(r"[,;:!。]|\.(?!\d)|\s(?:because|since|as)\s|\n")
