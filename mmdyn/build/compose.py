@@ -352,11 +352,9 @@ def read_secret(file: Path) -> str:
 def publish_questions(composed: SampleSet, folder: Path) -> None:
     """Write what may be published of a composed set into `questions.jsonl`: no answer, and nothing that tells one.
 
-    Raises UserError where the file is there already.
+    Raises UserError where it cannot be written.
     """
-    file = folder / "questions.jsonl"
-    folder.mkdir(parents=True, exist_ok=True)
-    with new_file(file) as handle:
+    with new_file(folder / "questions.jsonl") as handle:
         for sample in composed:
             options = [{"label": option.label, "text": option.text} for option in sample.options]
             subject = {level: sample.fields[level] for level in LEVELS if level in sample.fields}
@@ -370,8 +368,9 @@ def read_sizes(spec: ComposeSpec) -> Sizes:
     statements, options, combination = (
         read_range(getattr(spec, name), f"--{name}") for name in ("statements", "options", "combination")
     )
-    if spec.questions < 1:
-        raise UserError(f"--questions {spec.questions}: give 1 or more")
+    for name in ("questions", "max_uses"):
+        if (given := getattr(spec, name)) < 1:
+            raise UserError(f"--{name.replace('_', '-')} {given}: give 1 or more")
     if statements.stop - 1 > MOST_PLACES:
         raise UserError(f"--statements {spec.statements}: numerals go up to {MOST_PLACES}")
     if options.stop - 1 > len(OPTION_LETTERS) or options.start < 2:
