@@ -118,7 +118,7 @@ PARTS = (
     Part(
         "built",
         (
-            "compose bank.jsonl -o composed --seed 1 --questions 12",
+            "compose bank.jsonl -o composed --seed 1 --questions 8",
             "build dedup questions -o unique",
             "build screen pictures -o screened",
             "build cap unique -o capped --field subject --most 3",

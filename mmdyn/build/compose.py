@@ -297,7 +297,7 @@ def compose(
 
     Raises:
         InputError: The bank, a secret, or a set to avoid, cannot be read.
-        UserError: The bank is too small, or numbers do not fit each other; nothing is written.
+        UserError: The bank is too small, or numbers do not fit each other; no set is written.
     """
     bank, out = Path(bank), Path(out)
     if spec.max_shared is not None and not avoid:

@@ -139,6 +139,20 @@ def test_a_bank_that_bears_fewer_says_so_and_subjects_may_have_fewer(tmp_path: P
     assert 4 <= len(made) < 12
 
 
+def test_beside_a_set_to_avoid_subjects_have_as_many_as_there_are(tmp_path: Path) -> None:
+    file = bank(tmp_path, 120)
+    old = composed(file, tmp_path / "old", spec_of(questions=4, max_uses=1, seed=1))
+    given = {"questions": 90, "max_shared": 0, "skip_small": True, "max_uses": 1}
+    with pytest.raises(UserError, match="no further question that shares at most 0 statements"):
+        composed(file, tmp_path / "all", spec_of(**given | {"skip_small": False}), avoid=[old.folder])
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    twice = [one | {"id": f"x{one['id']}", "text": f"x {one['text']}", "discipline": "art"} for one in lines[::2]]
+    file.write_text("".join(json.dumps(one) + "\n" for one in [*lines, *twice, *[one | {"id": f"y{one['id']}", "text": f"y {one['text']}", "label": False} for one in twice]]))  # fmt: skip
+    made = composed(file, tmp_path / "fewer", spec_of(**given), avoid=[old.folder])
+    used = {origin for one in old for origin in one.meta["origins"]}
+    assert 5 <= len(made) < 90 and not used & {origin for one in made for origin in one.meta["origins"]}
+
+
 def test_sets_of_a_sweep_and_sets_to_avoid_are_one_collection(tmp_path: Path) -> None:
     file, secret = bank(tmp_path, 300), secret_in(tmp_path)
     words = ("--questions", 10, "-q", "--secret", secret)
