@@ -61,6 +61,8 @@ def command(
     for made in made_sets:
         if not quiet:
             _tell(made)
+    if not quiet and secret is None:
+        click.echo(f"{out}.secret made the draws: keep it to compose the same again, and publish it nowhere", err=True)
 
 
 def _tell(made: Any) -> None:
@@ -69,8 +71,8 @@ def _tell(made: Any) -> None:
     if right := summary.get("right_options"):
         click.echo(f"    right options: {', '.join(f'{letter} {count}' for letter, count in right.items())}", err=True)
     if (uses := summary["uses_of_an_origin"])["most"]:
-        many = f"{uses['mean']:g} questions on average, {uses['most']} at most"
-        click.echo(f"    a statement, with its falsifications and near copies, stands in {many}", err=True)
+        many = f"in {uses['mean']:.1f} questions on average, {uses['most']} at most" if uses["most"] > 1 else "once"
+        click.echo(f"    a statement, with its falsifications and near copies, stands {many}", err=True)
     for who, earned in summary.get("blind_solvers", {}).items():
         click.echo(f"    {who}: {100 * earned:.1f} %", err=True)
     if overlap := summary["overlap"]:
