@@ -50,10 +50,11 @@ class NearTexts:
         hashed.update_batch(triples.tolist())
         return Sketch(triples, hashed)
 
-    def near(self, text: Sketch) -> list[str]:
-        """The ids of texts that are alike, the most alike first."""
+    def near(self, text: Sketch) -> dict[str, float]:
+        """The ids of texts that are alike, each with the share of triples in common; the most alike first."""
         shares = {str(other): _share(text.triples, self._triples[other]) for other in self._index.query(text.hashed)}
-        return sorted((id for id, share in shares.items() if share >= self._likeness), key=lambda id: (-shares[id], id))
+        alike = sorted((id for id in shares if shares[id] >= self._likeness), key=lambda id: (-shares[id], id))
+        return {id: shares[id] for id in alike}
 
     def add(self, id: str, text: Sketch) -> None:
         """Take a text in."""

@@ -14,9 +14,9 @@ from mmdyn.build.bank import Group, Statement
 from mmdyn.build.blind import Linked, joint_earnings
 from mmdyn.build.near import NearTexts
 
-LIKENESS, LEAST = 0.5, 5
-"""The share of word triples from which on two statements are near copies, and how many of them a statement must have:
-shorter ones look alike by chance."""
+COPIES, LINKED, LEAST = 0.8, 0.5, 5
+"""The shares of word triples from which on two statements are near copies, and from which on a solver takes them for
+two of one origin; and how many triples a statement must have: shorter ones look alike by chance."""
 
 
 class Uses:
@@ -33,17 +33,17 @@ class Uses:
     def __init__(self, groups: Sequence[Group], most: int) -> None:
         self.most, self._counts = most, Counter[str]()
         self._origins, self._near = dict[str, str](), dict[str, str]()
-        texts = NearTexts(LIKENESS)
+        texts = NearTexts(LINKED)
         for statement in sorted((one for group in groups for one in _all(group)), key=lambda one: one.id):
             sketch = texts.sketch(statement.text)
-            alike = texts.near(sketch) if len(sketch.triples) >= LEAST else []
+            alike = texts.near(sketch) if len(sketch.triples) >= LEAST else {}
             if len(sketch.triples) >= LEAST:
                 texts.add(statement.id, sketch)
             self._near[statement.id] = statement.id
             for other in alike:
                 _join(self._near, statement.id, other)
             self._origins.setdefault(statement.id, statement.id)
-            for other in (statement.origin, *alike):
+            for other in (statement.origin, *(one for one, share in alike.items() if share >= COPIES)):
                 self._origins.setdefault(other, other)
                 _join(self._origins, statement.id, other)
         self._questions = list[tuple[Sequence[Statement], Sequence[int], bool, int]]()
