@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
-from math import ceil, comb
+from math import ceil, comb, inf
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -28,7 +28,7 @@ from mmdyn.build.bank import LEVELS, Group, Statement, read_bank
 from mmdyn.build.blind import blind_earnings, places_of
 from mmdyn.build.step import Draws
 from mmdyn.build.uses import Uses
-from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, made, new_file, write_rows
+from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, is_set, made, new_file, write_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.prompts import filled
@@ -197,7 +197,10 @@ class Overlaps:
 SETTINGS: dict[Form, str] = {"choice": "multi", "claim": "question", "statement": "statement"}
 """What questions of a form are called in the field `setting` (Encyclo-K, figure 6)."""
 
-SECRET_BYTES = 32
+SECRET_BYTES, QUESTIONS = 32, "questions.jsonl"
+
+SHARED: Literal["shared"] = "shared"
+"""Why no question is found: each shares too much with another set's."""
 
 TRIES = 200
 """Draws of a question's statements until there are enough, and no more are shared with another set than may be."""
@@ -302,6 +305,8 @@ def compose(
     bank, out = Path(bank), Path(out)
     if spec.max_shared is not None and not avoid:
         raise UserError("--max-shared bounds what is shared with other sets: name them by --avoid")
+    if publish:
+        check_public(Path(publish), out)
     sizes = read_sizes(spec)
     groups = fitting(read_bank(bank, spec.share_by), spec, sizes)
     overlaps = Overlaps([SampleSet(folder) for folder in avoid])
@@ -309,17 +314,25 @@ def compose(
         uses = Uses(groups, spec.max_uses)
         for origins in overlaps.origins:
             uses.add_origins(origins)
-    key = read_secret(Path(secret) if secret else secret_of(out))
+    key = draw_key(Path(secret) if secret else secret_of(out), groups, spec, overlaps)
     questions = draw_questions(groups, spec, sizes, overlaps, uses, key)
-    summary = _summary(questions, overlaps, uses)
+    summary = _summary(questions, spec, overlaps, uses)
     told: dict[str, Json] = {"spec": asdict(spec), "secret": digest([COMMAND, key]), "summary": summary}
-    how = made(COMMAND, bank, avoid=[*overlaps.digests], name=name, **told)
+    how = made(COMMAND, bank, avoid=[*overlaps.digests], published_with=[*uses.sets], name=name, **told)
     rows = (_row(bank, spec, key, number, question) for number, question in enumerate(questions, 1))
     with ProgressBar("composing", len(questions), quiet=quiet) as bar:
         composed = write_rows(bar.count(rows), ImageFolder(out), name, how)
+    uses.sets.append(composed.manifest.digest)
     if publish:
         publish_questions(composed, Path(publish))
     return composed
+
+
+def draw_key(secret: Path, groups: Sequence[Group], spec: ComposeSpec, overlaps: Overlaps) -> str:
+    """What enters every draw: a secret, and all that tells one set from another, so that two sets of one secret have
+    nothing in common. Raises InputError where the file cannot be a secret."""
+    bank = [[one.id, one.text, one.label] for group in groups for one in (*group.true, *group.false)]
+    return digest([COMMAND, read_secret(secret), digest(bank), asdict(spec), overlaps.digests])
 
 
 def secret_of(out: Path) -> Path:
@@ -339,9 +352,9 @@ def secret_of(out: Path) -> Path:
 
 
 def read_secret(file: Path) -> str:
-    """The digest of a secret, which enters every draw. Raises InputError where the file cannot be one."""
+    """The digest of a secret. Raises InputError where the file cannot be one."""
     try:
-        held = file.read_bytes().strip()
+        held = file.read_bytes()
     except OSError as error:
         raise InputError(file, None, f"cannot be read ({error.strerror}): give a file of random bytes") from None
     if len(held) < SECRET_BYTES:
@@ -349,12 +362,20 @@ def read_secret(file: Path) -> str:
     return digest([COMMAND, sha256(held)])
 
 
+def check_public(folder: Path, out: Path) -> None:
+    """Raise UserError where questions cannot be published: in a set, and where others stand."""
+    if folder.resolve() == out.resolve() or is_set(folder):
+        raise UserError(f"{folder} holds a set, whose answers would lie beside the questions: choose another --publish")
+    if (folder / QUESTIONS).exists():
+        raise UserError(f"{folder} holds a {QUESTIONS} already: choose another --publish")
+
+
 def publish_questions(composed: SampleSet, folder: Path) -> None:
     """Write what may be published of a composed set into `questions.jsonl`: no answer, and nothing that tells one.
 
     Raises UserError where it cannot be written.
     """
-    with new_file(folder / "questions.jsonl") as handle:
+    with new_file(folder / QUESTIONS) as handle:
         for sample in composed:
             options = [{"label": option.label, "text": option.text} for option in sample.options]
             subject = {level: sample.fields[level] for level in LEVELS if level in sample.fields}
@@ -440,30 +461,42 @@ def draw_questions(
     for group in groups:
         count = ceil(spec.questions * group.size / total)
         if spec.form == "statement":
-            questions += _single(group, spec, count, overlaps, key)
+            questions += _single(group, spec, count, overlaps, uses, key)
             continue
-        bears = uses.room(group) * total / group.size / (sizes.statements.stop - 1)
+        bears = _bears(group, spec, sizes, uses) * total / group.size
         left = Group(group.name, group.language, [*group.true], [*group.false])
         for number in range(count):
             question = _draw(left, spec, sizes, number, overlaps, uses, key)
-            if question is None and spec.skip_small and (questions or group is not groups[-1]):
+            if isinstance(question, Question):
+                overlaps.add(question.origins)
+                uses.add(question.statements)
+                if spec.form == "choice":
+                    uses.link(question.statements, question.sets, question.right, correct=question.correct)
+                questions.append(question)
+            elif spec.skip_small and (questions or group is not groups[-1]):
                 break
-            if question is None:
-                raise UserError(_too_few(group, spec, int(bears)))
-            overlaps.add(question.origins)
-            uses.add(question.statements, question.sets, question.right, correct=question.correct)
-            questions.append(question)
+            else:
+                raise UserError(_too_few(group, spec, question, int(bears)))
     return questions
 
 
-def _too_few(group: Group, spec: ComposeSpec, bears: int) -> str:
+def _bears(group: Group, spec: ComposeSpec, sizes: Sizes, uses: Uses) -> float:
+    """About how many questions the statements of a group suffice for, by how many of either polarity one has."""
+    places, chosen = (sum(one) / len(one) for one in (sizes.statements, sizes.combination))
+    asked = {"correct": chosen, "incorrect": places - chosen}.get(spec.asked, places / 2)
+    rooms = (uses.room([*group.true, *group.false]) / places, uses.room(group.true) / asked)
+    return min(*rooms, uses.room(group.false) / (places - asked) if places > asked else inf)
+
+
+def _too_few(group: Group, spec: ComposeSpec, lacking: str, bears: int) -> str:
     """Why no further question was found."""
-    if spec.max_shared is not None:
+    if lacking == SHARED:
         limit = f" that shares at most {spec.max_shared} statements with another set's"
         return f"no further question{limit} was found in {TRIES} draws ({_told(group, spec)}): ask for fewer"
     times = "once" if spec.max_uses == 1 else f"{spec.max_uses} times"
     return (
-        f"the bank bears about {bears} questions in which no statement or near copy stands more than {times}"
+        f"the bank bears about {bears} questions in which no statement or near copy stands more than {times}, those of"
+        " --avoid and of a sweep counted"
         f" ({_told(group, spec)}): ask for fewer by --questions, let subjects have fewer by --skip-small, or allow more"
         " by --max-uses, with which questions tell each other's answers"
     )
@@ -471,8 +504,9 @@ def _too_few(group: Group, spec: ComposeSpec, bears: int) -> str:
 
 def _draw(
     group: Group, spec: ComposeSpec, sizes: Sizes, number: int, overlaps: Overlaps, uses: Uses, key: str
-) -> Question | None:
-    """A question of statements that may still be used; None where none was found.
+) -> Question | Literal["shared", "uses"]:
+    """A question of statements that may still be used; where none was found, what it shares too much of, or that there
+    are too few.
 
     Only statements are drawn anew: were the sets, too, those that are easy to fill would be right more often. For the
     same reason a subject ends with the first question that cannot be filled.
@@ -483,12 +517,14 @@ def _draw(
     correct = spec.asked == "correct" or (spec.asked == "both" and draws.below(2) == 0)
     sets = draws.shuffled(draw_sets(draws, places, 2 if spec.form == "claim" else count, sizes.combination))
     right = draws.below(len(sets))
+    filled_any = False
     for attempt in range(TRIES):
         statements = _fill(Draws(*identity, attempt), group, spec, sets[right], places, uses, correct=correct)
         question = Question(group, statements, correct, sets, right)
         if statements and (spec.max_shared is None or overlaps.most_shared(question.origins) <= spec.max_shared):
             return question
-    return None
+        filled_any = filled_any or bool(statements)
+    return SHARED if filled_any else "uses"
 
 
 def _fill(
@@ -520,20 +556,29 @@ def _fill(
     return [found[place] for place in range(places)]
 
 
-def _single(group: Group, spec: ComposeSpec, count: int, overlaps: Overlaps, key: str) -> Iterator[Question]:
+def _single(
+    group: Group, spec: ComposeSpec, count: int, overlaps: Overlaps, uses: Uses, key: str
+) -> Iterator[Question]:
     """Statements on their own, no one twice. Raises UserError where there are fewer."""
     statements = [
         one
         for one in (*group.true, *group.false)
         if spec.max_shared is None or overlaps.most_shared([one.origin]) <= spec.max_shared
     ]
-    if count > len(statements):
-        left = "" if spec.max_shared is None else " that share as few with another set"
-        raise UserError(f"there are {len(statements)} statements{left} of {group.name or 'the bank'}: ask for fewer")
-    draws = Draws(COMMAND, key, spec.seed, group.name, group.language, "statement")
-    for statement in draws.shuffled(statements)[:count]:
-        overlaps.add([statement.origin])
-        yield Question(group, [statement], True, [1], 0)
+    draws, given = Draws(COMMAND, key, spec.seed, group.name, group.language, "statement"), 0
+    for statement in draws.shuffled(statements):
+        if given < count and uses.is_free(statement):
+            overlaps.add([statement.origin])
+            uses.add([statement])
+            given += 1
+            yield Question(group, [statement], True, [1], 0)
+    if given < count and not spec.skip_small:
+        left = "" if spec.max_shared is None else " and share as few with another set"
+        times = "once" if spec.max_uses == 1 else f"{spec.max_uses} times"
+        raise UserError(
+            f"{group.name or 'the bank'} has {given} statements that stand {times} at most with their falsifications"
+            f" and near copies{left}: ask for fewer, or allow more by --max-uses"
+        )
 
 
 def _row(bank: Path, spec: ComposeSpec, key: str, number: int, question: Question) -> Row:
@@ -568,7 +613,7 @@ def _row(bank: Path, spec: ComposeSpec, key: str, number: int, question: Questio
     )
 
 
-def _summary(questions: Sequence[Question], overlaps: Overlaps, uses: Uses) -> dict[str, Json]:
+def _summary(questions: Sequence[Question], spec: ComposeSpec, overlaps: Overlaps, uses: Uses) -> dict[str, Json]:
     subjects = Counter(f"{one.group.name or '(not given)'} ({one.group.language})" for one in questions)
     used = Counter(chain.from_iterable(one.ids for one in questions))
     found: dict[str, Json] = {
@@ -579,7 +624,8 @@ def _summary(questions: Sequence[Question], overlaps: Overlaps, uses: Uses) -> d
         "uses_of_an_origin": {"most": uses.highest, "mean": round(uses.mean, 3)},
         "overlap": overlaps.told(),
     }
-    if choices := [(one.sets, one.right) for one in questions if len(one.sets) > 2]:
+    if spec.form == "choice":
+        choices = [(one.sets, one.right) for one in questions]
         found["right_options"] = {
             OPTION_LETTERS[place]: count for place, count in sorted(Counter(right for _, right in choices).items())
         }

@@ -9,7 +9,17 @@ from pathlib import Path
 from msgspec.structs import fields, replace
 
 from mmdyn.build.bank import read_bank
-from mmdyn.build.compose import ComposeSpec, Overlaps, compose, fitting, read_range, read_sizes, secret_of
+from mmdyn.build.compose import (
+    ComposeSpec,
+    Overlaps,
+    compose,
+    draw_key,
+    draw_questions,
+    fitting,
+    read_range,
+    read_sizes,
+    secret_of,
+)
 from mmdyn.build.uses import Uses
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError, did_you_mean
@@ -59,14 +69,19 @@ def compose_sweep(
         specs[ending] = replace(
             spec, **{axis: value if axis in numbers else str(value) for axis, value in given.items()}
         )
-    uses = None
+    uses, place = None, Path(secret) if secret else None
     if axes:
-        groups = read_bank(Path(bank), spec.share_by)
+        groups, others = read_bank(Path(bank), spec.share_by), [SampleSet(other) for other in avoid]
         for one in specs.values():
             fitting(groups, one, read_sizes(one))
-        uses = Uses(groups, spec.max_uses)
-        for origins in Overlaps([SampleSet(other) for other in avoid]).origins:
+        uses, place = Uses(groups, spec.max_uses), place or secret_of(Path(out))
+        for origins in Overlaps(others).origins:
             uses.add_origins(origins)
+        drawn = uses.copy()
+        for one in specs.values():  # so that nothing is written where the bank bears fewer
+            sizes, overlaps = read_sizes(one), Overlaps(others)
+            fit = fitting(groups, one, sizes)
+            draw_questions(fit, one, sizes, overlaps, drawn, draw_key(place, fit, one, overlaps))
     for ending, one in specs.items():
         folder = Path(out) / ending if ending else Path(out)
         begins = name or (Path(out).resolve().name if ending else None)
@@ -76,7 +91,7 @@ def compose_sweep(
             one,
             name=f"{begins}-{ending}" if ending else begins,
             avoid=avoid,
-            secret=secret or secret_of(Path(out)),
+            secret=place,
             publish=publish and Path(publish) / ending,
             uses=uses,
             quiet=quiet,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 
 from mmdyn.build.bank import Group, Statement
 from mmdyn.build.blind import Linked, joint_earnings
@@ -25,6 +26,9 @@ class Uses:
     Args:
         groups: The bank.
         most: The most questions that an origin may stand in.
+
+    Attributes:
+        sets: The digests of the sets that were composed so far.
 
     Raises:
         MissingExtra: datasketch is not installed.
@@ -47,6 +51,7 @@ class Uses:
                 self._origins.setdefault(other, other)
                 _join(self._origins, statement.id, other)
         self._questions = list[tuple[Sequence[Statement], Sequence[int], bool, int]]()
+        self.sets = list[str]()
 
     def origin(self, statement: Statement) -> str:
         """The one id for all statements that count as this one."""
@@ -56,11 +61,19 @@ class Uses:
         """Whether the statement may stand in a further question."""
         return self._counts[self.origin(statement)] < self.most
 
-    def add(self, statements: Sequence[Statement], sets: Sequence[int], right: int, *, correct: bool) -> None:
+    def add(self, statements: Sequence[Statement]) -> None:
         """Count a question."""
         self._counts.update({self.origin(one) for one in statements})
-        if len(sets) > 2:
-            self._questions.append((statements, sets, correct, right))
+
+    def link(self, statements: Sequence[Statement], sets: Sequence[int], right: int, *, correct: bool) -> None:
+        """Show the solvers a question with options."""
+        self._questions.append((statements, sets, correct, right))
+
+    def copy(self) -> Uses:
+        """As many uses, counted on apart."""
+        other = copy(self)
+        other._counts, other._questions, other.sets = Counter(self._counts), [*self._questions], [*self.sets]
+        return other
 
     def add_origins(self, origins: Iterable[str]) -> None:
         """Count a question of another set, of which the statements' own origins are known."""
@@ -76,11 +89,8 @@ class Uses:
         """In how many questions an origin stands that stands in any, on average."""
         return self._counts.total() / len(self._counts) if self._counts else 0.0
 
-    def room(self, group: Group) -> int:
-        """How many places of questions the statements of a group may still fill, half of them with either polarity."""
-        return min(self._left(_all(group)), 2 * self._left(group.true), 2 * self._left(group.false))
-
-    def _left(self, statements: Sequence[Statement]) -> int:
+    def room(self, statements: Sequence[Statement]) -> int:
+        """In how many questions statements may still stand, all together."""
         return sum(max(self.most - self._counts[one], 0) for one in {self.origin(one) for one in statements})
 
     def joint_solvers(self) -> dict[str, float]:

@@ -62,12 +62,24 @@ class Template(Struct, frozen=True):
 
     @property
     def heading(self) -> str:
-        r"""The words in front of the first place on the first line.
+        r"""The words in front of the first place on the first line; the whole line where it has no place, and empty
+        where no word stands there.
 
-        >>> Template("Now: {question}\nGo!").heading
-        'Now:'
+        >>> Template("Now: {question}\nGo!").heading, Template("# {question}\nGo!").heading
+        ('Now:', '')
         """
-        return re.split(_PLACE, self.text.partition("\n")[0])[0].rstrip()
+        words = re.split(_PLACE, self.text.partition("\n")[0])[0].rstrip()
+        return words if re.search(r"[^\W\d_]", words) else ""
+
+    @property
+    def closing(self) -> str:
+        r"""The words behind the last place; empty where no word stands there.
+
+        >>> Template("{question}\n{options}\nAnswer:").closing
+        'Answer:'
+        """
+        words = re.split(_PLACE, self.text)[-1].strip()
+        return words if re.search(r"[^\W\d_]", words) else ""
 
     @property
     def leads(self) -> bool:

@@ -123,8 +123,11 @@ def spoken(lead_in: str, text: str, language: Language) -> str:
 
 def first_answer(text: str, language: Language, custom: Template | None = None) -> str:
     """What a model wrote in the base form, or in that of a user's own template, up to a further question of its own."""
-    heading = (custom.of_examples if custom else template("base", language, "shots")).heading
-    return text.partition(f"\n{heading}")[0].rstrip() if heading else text
+    form = custom.of_examples if custom else template("base", language, "shots")
+    if form.heading:
+        return text.partition(f"\n{form.heading}")[0].rstrip()
+    answer, further, _ = text.partition(form.closing) if form.closing else (text, "", "")
+    return answer.partition("\n\n")[0].rstrip() if further and answer.strip() else text
 
 
 def _answer(sample: Sample) -> str:

@@ -114,6 +114,49 @@ def test_another_secret_is_another_set_and_the_same_one_the_same(tmp_path: Path)
     assert not (tmp_path / "d").exists()
 
 
+def test_sets_of_one_secret_have_no_key_in_common(tmp_path: Path) -> None:
+    """A retired set, whose key is known, its successor, the sets of a sweep, and one of another bank."""
+    file, spec = bank(tmp_path, 1200), spec_of(questions=40, max_uses=1, options="6", statements="8")
+    old = composed(file, tmp_path / "old", spec)
+    sets = [composed(file, tmp_path / "new", spec, avoid=[old.folder])]
+    sets.append(composed(file, tmp_path / "more", spec_of(questions=41, max_uses=1, options="6", statements="8")))
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    (tmp_path / "other.jsonl").write_text(
+        "".join(json.dumps(row | {"text": f"{row['text']} so"}) + "\n" for row in rows)
+    )
+    sets.append(composed(tmp_path / "other.jsonl", tmp_path / "other", spec))
+    for made in sets:
+        same = sum(one.answer == other.answer for one, other in zip(old, made, strict=False))
+        assert same <= 40 / 6 + 3 * (40 * 5 / 36) ** 0.5
+        assert {one.id for one in old}.isdisjoint(one.id for one in made)
+
+
+def test_single_statements_count_as_uses(tmp_path: Path) -> None:
+    file = bank(tmp_path, 100)
+    made = composed(file, tmp_path / "out", spec_of(questions=90, form="statement", max_uses=1))
+    assert len({one.meta["origins"][0] for one in made}) == 90
+    with pytest.raises(UserError, match="the bank has 100 statements that stand once at most"):
+        composed(file, tmp_path / "all", spec_of(questions=120, form="statement", max_uses=1))
+    assert len(composed(file, tmp_path / "two", spec_of(questions=120, form="statement", max_uses=2))) == 120
+
+
+def test_questions_are_published_beside_no_answers(tmp_path: Path) -> None:
+    file = bank(tmp_path, 300)
+    made = composed(file, tmp_path / "out", spec_of(questions=9, max_uses=1), publish=tmp_path / "public")
+    for folder, problem in ((tmp_path / "public", "holds a questions.jsonl already"), (made.folder, "holds a set")):
+        with pytest.raises(UserError, match=problem):
+            composed(file, tmp_path / "again", spec_of(questions=9, seed=1, max_uses=1), publish=folder)
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_sweep_that_the_bank_does_not_bear_writes_nothing(tmp_path: Path) -> None:
+    file = bank(tmp_path, 300)
+    words = ("--questions", 12, "--sweep", "options=4-10", "--publish", tmp_path / "public")
+    done = mmdyn("compose", file, "-o", tmp_path / "sets", *words)
+    assert done.returncode == 2 and "the bank bears about" in done.stderr
+    assert not (tmp_path / "sets").exists() and not (tmp_path / "public").exists()
+
+
 def test_what_is_published_has_no_answer(tmp_path: Path) -> None:
     file = bank(tmp_path, 300)
     made = composed(file, tmp_path / "out", spec_of(questions=20, seed=5, max_uses=1), publish=tmp_path / "public")
@@ -143,8 +186,11 @@ def test_beside_a_set_to_avoid_subjects_have_as_many_as_there_are(tmp_path: Path
     file = bank(tmp_path, 120)
     old = composed(file, tmp_path / "old", spec_of(questions=4, max_uses=1, seed=1))
     given = {"questions": 90, "max_shared": 0, "skip_small": True, "max_uses": 1}
-    with pytest.raises(UserError, match="no further question that shares at most 0 statements"):
+    with pytest.raises(UserError, match=r"the bank bears about 9 questions in which no statement .*those of --avoid"):
         composed(file, tmp_path / "all", spec_of(**given | {"skip_small": False}), avoid=[old.folder])
+    most = composed(file, tmp_path / "most", spec_of(questions=60))
+    with pytest.raises(UserError, match="no further question that shares at most 0 statements"):
+        composed(file, tmp_path / "often", spec_of(questions=60, max_shared=0), avoid=[most.folder])
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     twice = [one | {"id": f"x{one['id']}", "text": f"x {one['text']}", "discipline": "art"} for one in lines[::2]]
     file.write_text("".join(json.dumps(one) + "\n" for one in [*lines, *twice, *[one | {"id": f"y{one['id']}", "text": f"y {one['text']}", "label": False} for one in twice]]))  # fmt: skip

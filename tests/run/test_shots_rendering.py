@@ -187,6 +187,11 @@ def test_what_a_base_model_asks_itself_is_cut_off() -> None:
     own = Template("Look:\n\n{examples}\n\nNow: {question}\n{options}\nGo!")
     assert first_answer("B\n\nNow: What is 1 + 1?\nGo! C", "en", own) == "B"
     assert first_answer(written, "en", Template("{question} {options}")) == written
+    bare = Template("{examples}\n\n{question}\n{options}\nAnswer:")
+    assert first_answer(" B\n\nWhich planet is largest?\nA. Mars\nB. Earth\nAnswer: C", "en", bare) == " B"
+    assert first_answer(" B\n\nIt has three sides.", "en", bare) == " B\n\nIt has three sides."
+    marked = Template("# {question}\n{options}")
+    assert first_answer("We solve it.\n## Step 1\n**Answer: B**", "en", marked).endswith("**Answer: B**")
 
 
 def test_without_shots_nothing_is_otherwise(tmp_path: Path) -> None:
