@@ -51,8 +51,8 @@ def error(*words: object, folder: Path) -> str:
     "report run --correct ppi++ --labels", "perturb set -o x --ops", "fake-server --media", "build screen -o x",
 ])  # fmt: skip
 def test_a_missing_path_is_one_error_in_the_same_words_everywhere(words: str, place: Path) -> None:
-    told = error(*words.split(), "sett.yaml", folder=place)
-    assert "sett.yaml: no such file or folder: check the path" in told
+    told = error(*words.split(), "not-there-at-all.yaml", folder=place)
+    assert "not-there-at-all.yaml: no such file or folder: check the path" in told
     assert "\x1b" not in told and not (place / "x").exists()
 
 
