@@ -128,7 +128,7 @@ FAILURES = {
 async def test_a_program_that_misbehaves_is_contained(tmp_path: Path, case: tuple[str, str, type[Exception], str]):
     text, options, kind, says = case
     program = Program(tmp_path, text)
-    with pytest.raises(kind, match=rf"^cmd:python\S* program\.py {says}"):
+    with pytest.raises(kind, match=rf"^cmd:python\S* program\.py \([0-9a-f]{{4}}\) {says}"):
         await ask(f"{program.command},{options}" if options else program.command)
     assert program.noted and program.left() == []
 
