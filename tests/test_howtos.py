@@ -33,7 +33,7 @@ def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_operator_of_extend_works_once_it_is_installed(tmp_path: Path) -> None:
-    package = tmp_path / "mine"
+    package = tmp_path / "my_package"
     assert follow(DOCS / "howto" / "extend.md", tmp_path).returncode == 0
     points = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
     told = "".join(
@@ -63,3 +63,23 @@ def shell(typed: str, tmp_path: Path, *more: Path) -> subprocess.CompletedProces
     env = {**os.environ, **paths, "MMDYN_CACHE": str(tmp_path / "cache")}
     script = f"set -m\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{typed}"
     return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["forwards", "backwards"])
+def test_all_pages_can_be_followed_in_one_folder(order: str, tmp_path: Path) -> None:
+    """Whatever was followed before: no page takes, waits for or overwrites what another one made."""
+    for page in PAGES if order == "forwards" else reversed(PAGES):
+        there = contents(tmp_path)
+        done = follow(page, tmp_path)
+        assert done.returncode == 0, f"{page.stem}: {done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        assert [block for block in PRINTED.findall(page.read_text("utf-8")) if block not in done.stdout] == []
+        now = contents(tmp_path)
+        changed = {file for file, data in there.items() if not now.get(file, b"").startswith(data)}  # logs grow
+        assert changed <= {Path("demo.txt")}, page.stem
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """The files of a folder that people look at, by their paths; the cache and logs are for programs."""
+    files = (file for file in folder.rglob("*") if file.is_file() and "cache" not in file.parts)
+    return {file.relative_to(folder): file.read_bytes() for file in files if file.suffix not in (".lock", ".holder")}
