@@ -7,6 +7,7 @@ for. Files that begin with an underscore are no plug-ins.
 
 from __future__ import annotations
 
+import ast
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -65,6 +66,14 @@ def resolve(kind: Kind, name: str) -> str:
         raise PluginError(f"{name!r} could be {' or '.join(fits)}: write the full name")
     hint = did_you_mean(name, [*known, *(full.rpartition(".")[2] for full in known)])
     raise PluginError(f"there is no {kind[:-1]} {name!r}{hint}; `mmdyn list {kind}` names them all")
+
+
+def summary(kind: Kind, name: str) -> str:
+    """What a plug-in of ours is: the first paragraph of its file, which is read and not imported."""
+    spec = find_spec(names(kind)[name])
+    assert spec and spec.origin
+    first = (ast.get_docstring(ast.parse(Path(spec.origin).read_text("utf-8"))) or "").partition("\n\n")[0]
+    return " ".join(first.split()).removeprefix(f"{name}: ").removesuffix(".")
 
 
 def load(kind: Kind, name: str) -> type[Any]:

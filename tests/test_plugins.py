@@ -84,8 +84,8 @@ def python(site: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 def test_another_package_s_plug_ins_are_listed(site: Path) -> None:
     done = python(site, "-m", "mmdyn", "list", "operators")
     assert (
-        "example.mirror  (mmdyn_example.mirror:Mirror)\n" in done.stdout
-        and "image.pad  @mild @strong @1 @2 @3 @4 @5\n" in done.stdout
+        "mirror       (mmdyn_example.mirror:Mirror)\n" in done.stdout
+        and "\npad          a frame around every picture [@mild @strong @1 @2 @3 @4 @5]\n" in done.stdout
     )
     script = "import json; from mmdyn.plugins import *; print(json.dumps({kind: names(kind) for kind in FOLDERS}))"
     found = json.loads(python(site, "-c", script).stdout)
@@ -240,8 +240,8 @@ def test_another_package_s_task_type_is_read_converted_and_perturbed(
 
 def test_the_task_types_are_listed_with_what_they_ask(site: Path) -> None:
     listed = python(site, "-m", "mmdyn", "list", "task_types").stdout.splitlines()
-    assert listed[0] == "single_choice  choose the one right option"
-    assert listed[-1] == "matching  match each item with an option"
+    assert listed[0] == "single_choice      choose the one right option"
+    assert listed[-1] == "matching           match each item with an option"
     shown = (PACKAGE / "mmdyn_example" / "matching.py").read_text().partition("MATCHING = ")[2].partition("\n)\n")[0]
     assert f"MATCHING = {shown}\n)\n" in (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -304,4 +304,4 @@ def test_a_real_installer_installs_it(tmp_path: Path) -> None:
     done = python(tmp_path, *command, tmp_path / "site", tmp_path / "package")
     assert done.returncode == 0, done.stderr
     listed = python(tmp_path / "site", "-m", "mmdyn", "list", "scorers")
-    assert "generous  (mmdyn_example.generous:Generous)\n" in listed.stdout
+    assert "\ngenerous            (mmdyn_example.generous:Generous)\n" in listed.stdout

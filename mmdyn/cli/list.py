@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+import shutil
+import sys
+from collections import Counter
 
 import click
 
-from mmdyn.cli._shared import say_line
-from mmdyn.plugins import FOLDERS, load, names
+from mmdyn.errors import printable
+from mmdyn.plugins import FOLDERS, Kind, load, names, summary
 
 OURS = ("mmdyn", "perturb")
+UNBROKEN = 1 << 16
+"""Columns where no terminal breaks lines."""
 
 
 @click.command("list")
@@ -27,12 +31,11 @@ OURS = ("mmdyn", "perturb")
 )
 @click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
-    """List operators, models, formats, scorers, rubrics, benchmarks, steps, task types, tables, ready runs, or
-    VLMEvalKit's own models.
+    """List operators, models, benchmarks or another kind of plug-in, each with what it is.
 
-    Operators are followed by their severities and forms (not those of other packages, which are loaded when they are
-    used), and by the names that stand for several operators in a row or, the presets, for a list of chains; benchmarks
-    by what they are, where their data are, and under which licence.
+    Operators, by their short names, have their severities and forms in brackets; below them stand
+    the names of several operators in a row and, the presets, of a list of chains. Benchmarks tell where their data are,
+    and under which licence. Of other packages' plug-ins you see where they are loaded from.
     """
     if kind == "vlmeval":
         from mmdyn.models import vlmeval_models
@@ -40,34 +43,50 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         models = vlmeval_models(python, path)
         click.echo(json.dumps({name: f"vlmeval:{name}" for name in models}) if as_json else "\n".join(models))
         return
+    listed, places = _listed(kind)
+    if as_json:
+        click.echo(json.dumps(places))
+        return
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBROKEN
+    formatter = click.HelpFormatter(width=width)
+    formatter.write_dl([(printable(name), printable(said)) for name, said in listed.items()])
+    click.echo(formatter.getvalue(), nl=False)
+
+
+def _listed(kind: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What is said of each name, and what JSON says of it."""
     if kind == "configs":
         from mmdyn.configs import ready_runs
 
         runs = ready_runs()
         said = {name: file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for name, file in runs.items()}
-        listed = "\n".join(f"{name}  {line}" for name, line in said.items())
-        click.echo(json.dumps({name: str(file) for name, file in runs.items()}) if as_json else listed)
-        return
+        return said, {name: str(file) for name, file in runs.items()}
     if kind in ("tables", "task_types"):
         titles = _titles() if kind == "tables" else _questions()
-        click.echo(json.dumps(titles) if as_json else "\n".join(f"{name}  {title}" for name, title in titles.items()))
-        return
-    found = next(names(known) for known in FOLDERS if known == kind)
-    aliases, chains = (_aliases(), _presets()) if kind == "operators" else ({}, {})
-    if as_json:
-        click.echo(json.dumps(dict(sorted({**found, **aliases, **chains}.items()))))
-        return
+        return titles, titles
+    known = next(one for one in FOLDERS if one == kind)
+    found = names(known)
+    if kind != "operators":
+        return {name: _said(known, name, source) for name, source in found.items()}, found
+    aliases, chains = _aliases(), _presets()
+    short = Counter(name.rpartition(".")[2] for name in found)
+    listed = {}
     for name, source in found.items():
-        if source.partition(".")[0] not in OURS:
-            say_line(f"{name}  ({source})")
-        else:
-            tellers: dict[str, Callable[[str], str]]
-            tellers = {"operators": _settings, "benchmarks": _source, "steps": _step}
-            say_line(name + (tellers[kind](name) if kind in tellers else ""))
-    for name, operators in aliases.items():
-        say_line(f"{name}  = {operators}{_settings(*operators.split('+'))}")
-    for name, listed in chains.items():
-        say_line(f"{name}  = {listed}")
+        last = name.rpartition(".")[2]
+        listed[last if short[last] == 1 and last not in aliases else name] = _said(known, name, source)
+    listed |= {name: f"{operators}{_settings(*operators.split('+'))}" for name, operators in aliases.items()}
+    return listed | chains, dict(sorted({**found, **aliases, **chains}.items()))
+
+
+def _said(kind: Kind, name: str, source: str) -> str:
+    """What a plug-in is; of another package's, where it is loaded from."""
+    if source.partition(".")[0] not in OURS:
+        return f"({source})"
+    if kind == "benchmarks":
+        return _source(name)
+    if kind == "steps":
+        return _step(name)
+    return summary(kind, name) + (_settings(name) if kind == "operators" else "")
 
 
 def _titles() -> dict[str, str]:
@@ -89,7 +108,7 @@ def _source(benchmark: str) -> str:
     loader = load("benchmarks", benchmark)
     about, where = inspect.getdoc(inspect.getmodule(loader)) or "", inspect.getdoc(loader) or ""
     first = where.partition("\n\n")[0].partition(" (")[2]
-    return "  " + " ".join(f"{about.removesuffix('.')} ({first.removesuffix('.')}".split())
+    return " ".join(f"{about.removesuffix('.')} ({first.removesuffix('.')}".split())
 
 
 def _step(step: str) -> str:
@@ -98,7 +117,7 @@ def _step(step: str) -> str:
 
     kind = load("steps", step)
     first = " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
-    return f"  takes {takes(kind)}: {first}"
+    return f"takes {takes(kind)}: {first}"
 
 
 def _aliases() -> dict[str, str]:
@@ -122,4 +141,4 @@ def _settings(*operators: str) -> str:
     loaded = [load_operator(operator) for operator in operators]
     known = dict.fromkeys(f"@{level}" for made in loaded for level in made.severities)
     known |= dict.fromkeys(f":{form}" for made in loaded for form in made.forms)
-    return "  " + " ".join(known) if known else ""
+    return f" [{' '.join(known)}]" if known else ""

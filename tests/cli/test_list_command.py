@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 
+import pytest
 from shell import mmdyn
 
-from mmdyn.plugins import names
+from mmdyn.plugins import FOLDERS, names
 from perturb import parse_chains
 
 
@@ -17,18 +18,34 @@ def listed(*options: str) -> str:
     return mmdyn("list", "operators", *options).stdout
 
 
-def test_operators_come_with_their_severities_and_forms_and_what_short_names_and_presets_stand_for() -> None:
-    lines = listed().splitlines()
-    assert "text.convert  :blank :open :choice :claim" in lines
-    for name in ("image.style", "text.paraphrase", "text.shuffle"):
-        assert f"{name}  @mild @strong" in lines
+def said(*kind: str) -> dict[str, str]:
+    """What the list says of each name."""
+    rows = (line.split(maxsplit=1) for line in mmdyn("list", *kind).stdout.splitlines())
+    return {name: " ".join(what) for name, *what in rows}
+
+
+def test_operators_come_by_their_short_names_with_what_they_do_and_take() -> None:
+    found = said("operators")
     levels = "@1 @2 @3 @4 @5"
-    assert f"image.pad  @mild @strong {levels}" in lines and f"text.substitute  @mild @strong {levels}" in lines
-    assert lines[0] == f"image.blur  {levels}"
-    assert lines[-2] == f"color  = image.invert+image.salt_pepper  @mild @strong {levels}"
-    name, _, chains = lines[-1].partition("  = ")
-    assert name == "mdk12" and chains.startswith("pad,color,style,substitute,paraphrase,convert,pad+style+color,")
-    assert parse_chains(chains) == parse_chains("mdk12"), "it can be typed as it is shown"
+    assert next(iter(found.items())) == ("blur", f"every picture out of focus [{levels}]")
+    assert found["convert"] == "the same question in another form [:blank :open :choice :claim]"
+    assert found["pad"] == f"a frame around every picture [@mild @strong {levels}]"
+    assert found["shuffle"] == "the options in another order [@mild @strong]"
+    assert "null" not in found, "a short name that fits two is not shown"
+    assert found["image.null"].startswith("every picture one level") and found["text.null"].startswith("one more space")
+    assert found["color"] == f"image.invert+image.salt_pepper [@mild @strong {levels}]"
+    assert parse_chains(found["mdk12"]) == parse_chains("mdk12"), "it can be typed as it is shown"
+    for name in found.keys() - {"color", "mdk12"}:
+        assert parse_chains(name)
+
+
+@pytest.mark.parametrize("kind", [*FOLDERS, "tables", "configs"])
+def test_every_name_comes_with_a_line_of_what_it_is(kind: str) -> None:
+    found = said(kind)
+    assert len(found) > 2 and all(found.values()), found
+    full = json.loads(mmdyn("list", kind, "--json").stdout)
+    short, shown = ([name.rpartition(".")[2] for name in names] for names in (full, found))
+    assert sorted(short) == sorted(shown)
 
 
 def test_json_stays_one_object_of_names() -> None:
@@ -39,11 +56,12 @@ def test_json_stays_one_object_of_names() -> None:
 
 
 def test_benchmarks_come_with_what_they_are_and_where_they_are() -> None:
-    lines = mmdyn("list", "benchmarks").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == [*names("benchmarks")]
-    said = "we_math  We-Math: visual mathematics, composed problems beside the one-step problems that they are made of"
-    assert f"{said} (Qiao et al. 2024, arXiv:2407.01284; github.com/We-Math/We-Math; CC BY-NC 4.0)" in lines
-    assert all(re.fullmatch(r"\w+  .+ \(.+ 20\d\d.*; .*(github\.com|huggingface\.co)/\S+.*\)", line) for line in lines)
+    found = said("benchmarks")
+    assert [*found] == [*names("benchmarks")]
+    what = "We-Math: visual mathematics, composed problems beside the one-step problems that they are made of"
+    assert found["we_math"] == f"{what} (Qiao et al. 2024, arXiv:2407.01284; github.com/We-Math/We-Math; CC BY-NC 4.0)"
+    told = r".+ \(.+ 20\d\d.*; .*(github\.com|huggingface\.co)/\S+.*\)"
+    assert all(re.fullmatch(told, what) for what in found.values())
 
 
 def test_listing_imports_nothing_heavy() -> None:

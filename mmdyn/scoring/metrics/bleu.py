@@ -1,4 +1,4 @@
-"""BLEU of single answers."""
+"""BLEU of single answers: the overlap of sequences of one to four words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""chrF."""
+"""chrF: the overlap of sequences of one to six characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The overlap of words."""
+"""F1: the overlap of words."""
 
 from __future__ import annotations
 

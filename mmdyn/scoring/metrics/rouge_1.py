@@ -1,4 +1,4 @@
-"""ROUGE-1."""
+"""ROUGE-1: the overlap of words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ROUGE-2."""
+"""ROUGE-2: the overlap of pairs of neighbouring words."""
 
 from __future__ import annotations
 

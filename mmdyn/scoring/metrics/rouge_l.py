@@ -1,4 +1,4 @@
-"""ROUGE-L."""
+"""ROUGE-L: the longest common subsequence of words."""
 
 from __future__ import annotations
 
