@@ -16,21 +16,34 @@ from pathlib import Path
 
 import click
 
+from mmdyn.cli._shared import WholeGroup
 from mmdyn.errors import InputError, MmdynError, did_you_mean, printable, unreadable
 
 _LONG = re.compile(r"(?<=[^\n]{2000})[^\n]+")
 """What a line of an error has beyond what anybody reads."""
 
 
-class Commands(click.Group):
+SECTIONS = {
+    "Start": ("demo", "list", "run"),
+    "Make sets": ("data", "perturb", "build", "compose", "knowledge"),
+    "Evaluate": ("plan", "eval", "score", "compare", "extract", "grade", "judge"),
+    "Read results": ("report", "view", "errors", "runs"),
+    "Other": ("fake-server", "completion"),
+}
+"""The commands in the order in which `mmdyn --help` lists them."""
+
+
+class Commands(WholeGroup):
     """The group of commands: `fake-server` is cli/fake_server.py, which defines `command`."""
+
+    sections = SECTIONS
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command's name."""
         files = Path(__file__).parent.glob("*.py")
         return sorted(file.stem.replace("_", "-") for file in files if not file.stem.startswith("_"))
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import a command's file."""
         known = self.list_commands(ctx)
         if cmd_name not in known:

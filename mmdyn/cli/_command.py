@@ -11,7 +11,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mmdyn.cli._shared import Number
+from mmdyn.cli._shared import Number, WholeGroup
 
 S = TypeVar("S", bound=Struct)
 Groups = Mapping[str, list[click.Option]]
@@ -30,9 +30,9 @@ METAVARS = {
     **{"File": "FILE", "Files": "FILE,…", "Runs": "RUN,…"},
 }
 LARGEST = (1 << 63) - 1
+"""Of a seed."""
 FROM_ZERO = {"gap", "max_shared"}
 """Numbers that may be 0 though that is not their default."""
-"""Of a seed."""
 
 
 class Command(click.Command):
@@ -62,13 +62,15 @@ class Command(click.Command):
         listed = dict[str, list[tuple[str, str]]]()
         for parameter in self.get_params(ctx):
             if isinstance(parameter, click.Option) and (record := parameter.get_help_record(ctx)):
-                listed.setdefault(self._headings.get(parameter.name, "Options"), []).append(record)
+                names, said = record
+                heading = self._headings.get(parameter.name, "Options")
+                listed.setdefault(heading, []).append((names, said.replace(f"0<=x<={LARGEST}", "x>=0")))
         for heading, records in listed.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 
 
-class CommandGroup(click.Group):
+class CommandGroup(WholeGroup):
     """A group of such commands."""
 
     command_class = Command

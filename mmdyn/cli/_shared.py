@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,27 @@ if TYPE_CHECKING:
     from mmdyn.data import SampleSet
     from mmdyn.tables import Report
     from mmdyn.work import RunFolder
+
+UNCUT = 1000
+"""Characters that no first sentence has."""
+
+
+class WholeGroup(click.Group):
+    """A group whose help has the whole first sentence of each command's.
+
+    sections: the commands under each heading; without any, all of them in the order of `list_commands`.
+    """
+
+    sections: Mapping[str, Sequence[str]] = {}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings."""
+        for heading, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
+            commands = {name: self.get_command(ctx, name) for name in names}
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(name, command.get_short_help_str(UNCUT)) for name, command in commands.items() if command]
+                )
 
 
 def split(ctx: click.Context, parameter: click.Parameter, value: str | tuple[str, ...] | None) -> list[str]:

@@ -13,11 +13,11 @@ import click
 
 from mmdyn.cli._command import Command, Groups, asking_options, options_of, take
 from mmdyn.cli._estimate import dry_run_option, print_estimate
-from mmdyn.cli._shared import OutPath, limit_option, number_option
+from mmdyn.cli._shared import OutPath, WholeGroup, limit_option, number_option
 from mmdyn.errors import printable
 
 
-class Steps(click.Group):
+class Steps(WholeGroup):
     """A command for each step, made when it is typed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

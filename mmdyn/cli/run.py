@@ -40,8 +40,9 @@ class _RunCommand(Command):
 def command(
     config: str, overrides: tuple[str, ...], allow_programs: bool, allow_secrets: bool, dry_run: bool, quiet: bool
 ) -> None:
-    """Run a config file, or a shipped one by name (`mmdyn list configs`), with changes on top: keys as below,
-    and numbers from 0 for entries of a list.
+    """Run a config file, or a shipped one by name (`mmdyn list configs`).
+
+    Changes may follow: keys as below, and numbers from 0 for entries of a list.
 
     \b
     mmdyn run gaokao_mm sets.0.path=FOLDER 'models=[openai:NAME]' limits.n=20

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mmdyn.cli._shared import OutPath, check_overwrite, force_option, print_json
+from mmdyn.cli._shared import OutPath, WholeGroup, check_overwrite, force_option, print_json
 from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ EXPORTED = rb"key,request,digest,|\{\"key\":\"[0-9a-f]+\",\"request\":|PAR1.*par
 """What an exported file holds: as CSV, JSON Lines or Parquet."""
 
 
-@click.group("runs")
+@click.group("runs", cls=WholeGroup)
 def command() -> None:
     """List and merge runs, and export their records."""
 

@@ -45,8 +45,7 @@ def command(
     out: Path | None,
     **asking: Any,
 ) -> None:
-    """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed,
-    in value or in weight.
+    """Score the recorded replies of RUN by another policy, or by judges, and show which scores changed.
 
     \b
     Only what a change touches is scored and judged again: a judge's verdicts stand under any policy, and the scores of
