@@ -27,6 +27,10 @@ UNTESTED = "some answers are not judged yet, so nothing is tested"
 """Notes on numbers of which some answers need a judge and had none."""
 
 
+SIGNIFICANT = 0.05
+"""An adjusted p below it is significant."""
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """One number of a table. Shares are in [0, 1], their differences in [-1, 1]; `unit` names the unit of other
     numbers.
@@ -74,6 +78,11 @@ class Row(Struct, frozen=True, kw_only=True):
     note: str = ""
     paper: float | None = None
     paper_model: str = ""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether its adjusted p is below SIGNIFICANT."""
+        return self.p_adjusted is not None and self.p_adjusted < SIGNIFICANT
 
 
 class RowDetails(TypedDict, total=False):

@@ -166,7 +166,7 @@ def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
 
 
 def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
-    """The main change of a model, and the chain that takes most."""
+    """The main change of a model, and of the chains whose change is significant the one that takes most."""
     every = [change for change in changes_of(report.parts) if who_of(change.factors) == who]
     found = [one for one in every if is_change(one.factors) and one.value is not None]
     if not found:
@@ -175,7 +175,7 @@ def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
     chains = [one for one in found if not is_pooled(one.factors)]
     worst = min(chains, key=lambda one: one.value or 0.0, default=whole)
     yield f"  dynamic - standard {_told(whole)}"
-    if worst is not whole and (worst.value or 0) < 0:
+    if worst is not whole and (worst.value or 0) < 0 and worst.difference.is_significant:
         yield f"  {worst.factors['chain']} takes most: {_told(worst)}"
 
 

@@ -190,7 +190,6 @@ def _beside(folder: Path, what: str) -> Path:
     return folder.with_name(f"{folder.name}-{what}")
 
 
-SIGNIFICANT = 0.05
 SHOWN = 6
 """Names in a sentence; the others are counted."""
 
@@ -316,7 +315,7 @@ def _main(report: Report) -> list[Change]:
 def _verdict(row: Row) -> str:
     if row.p_adjusted is None or row.ci95 is None or row.value is None:
         return "Too few questions to tell."
-    if row.p_adjusted < SIGNIFICANT:
+    if row.is_significant:
         return "The score fell." if row.value < 0 else "The score rose."
     if row.ci95[0] <= -1:
         return "No significant change; there are too few questions to rule any out."
@@ -332,10 +331,11 @@ def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
     silent, every = dict[str, list[str]](), changes_of(report.parts)
     for whole in _main(report):
         chains = [change for change in every if _is_chain_of(change, whole) and change.value is not None]
-        for change in sorted(filter(_is_significant, chains), key=lambda change: change.value or 0.0):
+        significant = [change for change in chains if change.difference.is_significant]
+        for change in sorted(significant, key=lambda change: change.value or 0.0):
             told = f"{_change(change.difference)}{unread_of(change)}"
             yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {told}.")
-        others = [change.factors["chain"] for change in chains if not _is_significant(change)]
+        others = [change.factors["chain"] for change in chains if not change.difference.is_significant]
         if others:
             silent.setdefault(_listed(others), []).append(front_of(whole.factors))
     yield from (Line(f"{chains}: no significant change ({_listed(who)}).") for chains, who in silent.items())
@@ -352,10 +352,6 @@ def _is_chain_of(change: Change, whole: Change) -> bool:
     return chain and who_of(change.factors) == who_of(whole.factors)
 
 
-def _is_significant(change: Change) -> bool:
-    return _is_sure(change.difference)
-
-
 def _where(report: Report) -> Iterator[Line]:
     """The models whose scores go with the position of the right option; the fields between whose values the change
     differs, and those between whose it does not."""
@@ -364,7 +360,7 @@ def _where(report: Report) -> Iterator[Line]:
     rows, alike = report.rows("fieldtests"), dict[str, list[str]]()
     for row in (row for row in rows if row.quantity == EQUAL and row.p_adjusted is not None):
         field, who = row.factors["field"], front_of(row.factors)
-        if not _is_sure(row):
+        if not row.is_significant:
             alike.setdefault(who, []).append(field)
             continue
         own = [one for one in rows if one.quantity == "difference" and one.factors["field"] == field]
@@ -385,7 +381,7 @@ def _sure(report: Report) -> Iterator[Line]:
 def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iterator[Line]:
     """What these records cannot say, each with the run that would."""
     main = _main(report)
-    unsure = [change.difference for change in main if not _is_significant(change) and change.difference.ci95]
+    unsure = [change.difference for change in main if not change.difference.is_significant and change.difference.ci95]
     if unsure:
         widest = min((row.ci95 for row in unsure if row.ci95), key=lambda ends: ends[0])
         seen = min(max(-widest[0], 0.01), 1.0)
@@ -416,14 +412,14 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
         taking = sorted((row for row in own if row.quantity == "shapley"), key=lambda row: row.value or 0)
         if whole is None or not taking:
             continue
-        told = [f"{row.factors['operator']} {_told(row)}" for row in taking if _is_sure(row)]
-        others = [row.factors["operator"] for row in taking if not _is_sure(row)]
+        told = [f"{row.factors['operator']} {_told(row)}" for row in taking if row.is_significant]
+        others = [row.factors["operator"] for row in taking if not row.is_significant]
         said = [f"all operators together {_told(whole)}, over {whole.n} questions that have every form", *told]
         yield Line(f"{who}: {'; '.join(said)}.")
         if others:
             silent.setdefault(_listed(sorted(others)), []).append(who)
         for row in own:
-            if row.quantity == "interaction" and _is_sure(row):
+            if row.quantity == "interaction" and row.is_significant:
                 yield Line(f"{who}: {row.factors['operator']} together take {_told(row)} beyond what each takes.")
     yield from (Line(f"{names}: no significant change ({_listed(who)}).") for names, who in silent.items())
 
@@ -438,7 +434,9 @@ def _above_noise(rows: list[Row]) -> Iterator[Line]:
             continue
         floor, told = next((flips[name], told) for name, told in FLOORS.items() if name in flips)
         variants, still = (percent(row.value, row.ci95) for row in (flips["variants"], floor))
-        verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not significantly more than noise"
+        verdict = (
+            "more than noise" if beyond.is_significant and beyond.value > 0 else "not significantly more than noise"
+        )
         sides = f"of answers, variants turn {variants} % from right to wrong, {told} {still} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
 
@@ -482,10 +480,6 @@ def _by_who(rows: list[Row], *inner: str) -> dict[str, list[Row]]:
     return found
 
 
-def _is_sure(row: Row) -> bool:
-    return row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT
-
-
 def _told(row: Row) -> str:
     p = "" if row.p_adjusted is None else f", adjusted p {p_value(row.p_adjusted)}"
     return f"{percent(row.value, row.ci95, sign='+')} points{p}"
@@ -498,7 +492,7 @@ def _bearing(rows: list[Row]) -> Iterator[Line]:
     for trend in slopes:
         half, operator = halves[tuple(trend.factors.items())], trend.factors["operator"]
         who = next(iter(_by_who([trend], "operator", "level", "dose")))
-        if not _is_sure(trend):
+        if not trend.is_significant:
             silent.setdefault(operator, []).append(who)
             continue
         lost = f"half of it is lost at dose {half.value:g}" if half.value is not None else f"half of it: {half.note}"

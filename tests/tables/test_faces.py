@@ -42,7 +42,6 @@ def test_a_report_is_brief(run: RunFolder) -> None:
         "run: 30 of 30 answers, 0 failed",
         "m1 on exam: standard 80 [49, 94]; dynamic all 55 [29, 78]",
         "  dynamic - standard -25 [-54, +12] points, 10 pairs, adjusted p 0.13",
-        "  pad takes most: -40 [-69, -1] points, 10 pairs, adjusted p 0.13",
         "distrust: standard to dynamic: 10 questions tell little: the change may be anything from -54 to +12 points",
         "distrust: exam-dynamic: the set that was asked does not lie in sets/exam-dynamic any more, so nothing is known"
         " of its judge",
@@ -69,12 +68,17 @@ def test_the_chain_that_takes_most_is_left_out_where_a_model_would_be(tmp_path: 
         one
         for n in range(3)
         for place, condition in enumerate((STANDARD, DYNAMIC, COLOR))
-        for one in answers(f"1{'10'[place // 2]}0", condition, model=f"m{n}")
+        for one in answers("1" * 20 + "10"[place // 2] * 20, condition, model=f"m{n}")
     ]
     lines = repr(report(write_run(tmp_path / "three", found))).splitlines()
     assert [line.split(" on ")[0] for line in lines[1:7:2]] == ["m0", "m1", "m2"] and "takes most" not in "".join(lines)
-    lines = repr(report(write_run(tmp_path / "two", found[: 2 * 9]))).splitlines()
-    assert sum("takes most" in line for line in lines) == 2
+    lines = repr(report(write_run(tmp_path / "two", found[: 2 * 120]))).splitlines()
+    assert sum("color takes most" in line for line in lines) == 2
+
+
+def test_no_chain_takes_most_where_none_is_significant(tmp_path: Path) -> None:
+    found = answers("11111", DYNAMIC) + answers("11110", COLOR) + answers("11111")
+    assert "takes most" not in repr(report(write_run(tmp_path / "run", found)))
 
 
 @pytest.mark.parametrize(
