@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 README = Path(__file__).parents[1] / "README.md"
 MARK = re.compile(r"(<!-- `mmdyn demo` prints this of (?P<model>\S+): bench/readme\.py -->\n\n)(?:(?:    .*)?\n)+")
-TITLES = ("Scores (", "Changes from standard to dynamic (")
+WIDTH = 76
+"""Columns of the block, without its indent."""
 
 
 def main() -> None:
@@ -30,17 +32,21 @@ def reprinted(readme: str, output: str) -> str:
     found = MARK.search(readme)
     if not found:
         raise ValueError("README.md has no block that bench/readme.py prints")
-    tables = [line for title in TITLES for line in (*table_of(output, title, found["model"]), "")]
-    block = "".join(f"    {line}".rstrip() + "\n" for line in tables)
-    return readme[: found.start()] + found[1] + block + readme[found.end() :]
+    said = next(line for line in output[output.index("In short:") :].splitlines() if line.startswith(found["model"]))
+    lines = [*table_of(output, "Scores (", found["model"]), "", *textwrap.wrap(said, WIDTH)]
+    block = "".join(f"    {line}".rstrip() + "\n" for line in lines)
+    return f"{readme[: found.start()]}{found[1]}{block}\n{readme[found.end() :]}"
 
 
 def table_of(output: str, title: str, model: str) -> list[str]:
-    """A table's title, its head and the rows of one model, of the columns that stand side by side."""
+    """A table's title, its head and the rows of one model, of the columns that fit."""
     lines = [line.rstrip() for line in output[output.index(title) :].splitlines()]
     rule = next(place for place, line in enumerate(lines) if "───" in line)
     end = next(place for place, line in enumerate(lines) if place > rule and not line)
-    return [*lines[: rule + 1], *(line for line in lines[rule:end] if line.startswith(f" {model} "))]
+    rows = [lines[rule - 1], *(line for line in lines[rule:end] if line.startswith(f" {model} "))]
+    width = max(at for at in range(WIDTH) if all(row[at : at + 2].isspace() for row in rows))
+    head, *cut = [row[:width].rstrip() for row in rows]
+    return [*lines[: rule - 1], head, lines[rule][:width], *cut]
 
 
 if __name__ == "__main__":

@@ -19,8 +19,17 @@ def test_the_report_is_what_the_demo_prints_now_and_another_is_printed_anew() ->
     printing = load_bench("readme")
     output = printing.demo_output()
     assert printing.reprinted(README, output) == README, "run python bench/readme.py"
-    assert "25 [12, 68]" in README
-    assert printing.reprinted(README.replace("25 [12, 68]", "26 [12, 68]"), output) == README
+    assert "19 [8, 38]" in README
+    assert printing.reprinted(README.replace("19 [8, 38]", "20 [8, 38]"), output) == README
+
+
+def test_it_is_short_and_begins_with_the_commands() -> None:
+    lines = README.splitlines()
+    assert len(lines) < 100 and len(README.split()) < 900
+    assert [line for line in lines if len(line) > 120 and "<picture>" not in line] == []
+    assert [line for line in lines if line.startswith("    ") and len(line) > 80] == []
+    assert README.index("mmdyn demo") < README.index("<picture>")
+    assert sum("pip install -c constraints.txt -e" in line for line in lines[:25]) == 2
 
 
 def test_ids_are_of_the_benchmark() -> None:

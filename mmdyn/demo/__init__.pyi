@@ -1,1 +1,1 @@
-from .make import make_demo as make_demo
+from .make import learn_by_heart as learn_by_heart, make_demo as make_demo

@@ -17,6 +17,7 @@ from mmdyn.sample import Sample
 
 WIDTH, HEIGHT = 320, 240
 INK = "black"
+VERDICTS = {"en": ("False", "True"), "zh": ("错误", "正确")}
 
 
 def draw(shape: str, **settings: object) -> bytes:
@@ -130,6 +131,23 @@ def make_demo(folder: Path) -> SampleSet:
             for line in _lines("knowledge.jsonl"):
                 writer.know(msgspec.convert(line, type=KnowledgePoint))
     return SampleSet(folder)
+
+
+def learn_by_heart(standard: SampleSet, file: Path) -> Path:
+    """Write the replies of a model that has learned a set's answers by heart: to a question that it knows by its words
+    it gives the old answer, whatever the options are now. `scripted:FILE` reads them."""
+    lines = [msgspec.json.encode({"match": one.question, "reply": _old_answer(one)}) for one in standard]
+    file.write_bytes(b"\n".join([*lines, msgspec.json.encode({"reply": "I do not know."})]) + b"\n")
+    return file
+
+
+def _old_answer(sample: Sample) -> str:
+    answer = sample.answer
+    if isinstance(answer, bool):
+        return VERDICTS[sample.language][answer]
+    if isinstance(answer, str):
+        return answer
+    return "; ".join(part if isinstance(part, str) else part[0] for part in answer)
 
 
 def _lines(name: str) -> Iterator[dict[str, Any]]:

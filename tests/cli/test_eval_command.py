@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -149,12 +150,17 @@ def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path) -> Non
             first.kill()
 
 
-def test_the_demo_ends_with_a_table_and_the_folders(tmp_path: Path) -> None:
+def test_the_demo_ends_with_what_fell_and_what_to_type_next(tmp_path: Path) -> None:
     done = mmdyn(tmp_path, "demo")
     assert done.returncode == 0, done.stderr
     for word in ("baseline:lexical", "standard", "dynamic", "kprag"):
         assert word in done.stdout
-    assert "mmdyn-demo/dynamic" in done.stderr and (tmp_path / "mmdyn-demo" / "run" / "run.json").is_file()
+    short, _, steps = done.stdout.partition("In short:\n")[2].partition("Next:\n")
+    learned, guessed = short.splitlines()[0], short.splitlines()[2]
+    assert learned.startswith("scripted:by_heart on demo: -57 ") and learned.endswith("The score fell.")
+    assert guessed.startswith("baseline:lexical on demo: -4 ") and "No significant change" in guessed
+    for step in re.findall(r"^  (mmdyn (?:report|data) .*?)  ", steps, re.MULTILINE):
+        assert mmdyn(tmp_path, *step.split()[1:]).returncode == 0, step
     again = mmdyn(tmp_path, "demo")
     assert again.returncode == 0 and again.stdout == done.stdout
 
