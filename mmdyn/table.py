@@ -36,7 +36,7 @@ class Pivot(Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys((*self.by, *self.macro)))
 
 
-class Paired(Struct, frozen=True, kw_only=True):
+class Paired(Struct, frozen=True):
     """Two values of a factor over the same questions, pair by pair: b - a, for every combination of `by`.
 
     pair: by what two records are a pair: `parent`, or `group` where the questions differ but stand for each other, such
@@ -53,7 +53,7 @@ class Paired(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-class Gap(Struct, frozen=True, kw_only=True):
+class Gap(Struct, frozen=True):
     """Two groups of different questions under one condition: b - a, for every combination of `by`.
 
     `a` and `b` are values of the factor; `first` and `last` stand for the ends of an ordered one.
@@ -68,7 +68,7 @@ class Gap(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-class Trend(Struct, frozen=True, kw_only=True):
+class Trend(Struct, frozen=True):
     """How a measure goes with a factor whose values are numbers: slope, interval and test, for every combination of
     `by`."""
 

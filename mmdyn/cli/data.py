@@ -409,6 +409,8 @@ def _counts(summary: dict[str, Json]) -> str:
     def listed(counts: Json) -> str:
         return ", ".join(f"{name} {count}" for name, count in counts.items()) if isinstance(counts, dict) else ""
 
+    if not summary["samples"]:
+        return f"0 samples; problems: {summary['problems']}"
     return (
         f"{summary['samples']} samples ({listed(summary['task_types'])}; {listed(summary['languages'])}), "
         f"{summary['with_images']} with pictures ({summary['images']} pictures); problems: {summary['problems']}"

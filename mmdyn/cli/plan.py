@@ -66,9 +66,14 @@ def _print(one: Plan) -> None:
     title = f"{what}, at {100 * one.level:.3g} % ({one.model}, {one.set})"
     print_grid(title, [_cells(one, each) for each in one.choices])
     say_line(f"Told from {one.told.basis}; assumed: {', '.join(one.told.assumed) or 'nothing'}.")
-    seen, at_best = (f"{100 * drop:.1f} points" if drop else "no drop" for drop in (one.seen, one.at_best))
     where = f"The {one.questions} questions of {one.set}, in {one.groups} groups"
-    say_line(f"{where}, show {seen} with the draws and repetitions named, and {at_best} at best.")
+    if one.at_best:
+        seen = f"a drop of {100 * one.seen:.1f} points" if one.seen else "no drop, however large,"
+        say_line(
+            f"{where}, show {seen} with the draws and repetitions named, and {100 * one.at_best:.1f} points at best."
+        )
+    else:
+        say_line(f"{where}, are too few to show any drop, with any number of draws and repetitions above.")
     say_line("\n".join(one.commands) or "No choice above has so few questions as the set: add some, or detect more.")
 
 

@@ -62,7 +62,10 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
             known = ", ".join((*KEYS, FIELD + "NAME", META + "NAME"))
             raise UserError(f"there is no {key!r} to map{did_you_mean(key, KEYS)}: use {known}")
     if "question" not in columns or not {*ANSWERS} & columns.keys():
-        raise UserError(f"the mapping lacks question=COLUMN or answer=COLUMN: the columns are {', '.join(row)}")
+        raise UserError(
+            "say which column is the question and which the answer, by --map question=COLUMN,answer=COLUMN:"
+            f" the columns are {', '.join(row)}"
+        )
 
 
 def pick_columns(columns: Mapping[str, str], row: Mapping[str, Any], where: str | Path) -> dict[str, list[Any]]:

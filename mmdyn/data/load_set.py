@@ -32,7 +32,7 @@ from mmdyn.data.set_folder import (
     scratch,
     unique,
 )
-from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, no_such_path
+from mmdyn.errors import InputError, PluginError, UserError, command_line, did_you_mean, no_such_path
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.sample import ImageRef, Sample
 
@@ -40,6 +40,8 @@ Given: TypeAlias = SampleSet | str | Path | Sequence[Sample | Mapping[str, objec
 """An opened set, a set folder, a file of any format, or samples (or the same as a file's lines have it, as dicts)."""
 
 IN_MEMORY = "the given samples"
+TO_CONVERT = (".csv", ".json", ".xlsx")
+"""Tables of columns that `mmdyn data convert` makes a set of."""
 
 
 class Format(Protocol):
@@ -174,13 +176,13 @@ def format_of(path: Path) -> Format:
     """
     endings = suffixes()
     ending = path.suffix.lower()
+    if ending in TO_CONVERT:
+        convert = command_line("mmdyn", "data", "convert", path, "-o", path.stem)
+        raise InputError(path, None, f"is a table of columns, not a set: make one of it first (`{convert}`)")
     if ending not in endings:
         hint = did_you_mean(ending, endings)
         raise InputError(
-            path,
-            None,
-            f"the ending {ending!r} is of no format{hint}: use {', '.join(endings)}, or a set folder "
-            "(`mmdyn data convert` makes one of .csv, .json and .xlsx)",
+            path, None, f"the ending {ending!r} is of no format{hint}: use {', '.join(endings)}, or a set folder"
         )
     return endings[ending]
 

@@ -59,7 +59,7 @@ def _trail(sample: Sample) -> Iterator[str]:
     verdict = variant.verdict
     attempt = f", attempt {variant.attempt}" * bool(variant.attempt)
     sure = "" if verdict.confidence is None else f" with confidence {verdict.confidence:.2g}"
-    why = f" by {verdict.by}" * bool(verdict.by) + sure + f": {verdict.reason}" * bool(verdict.reason)
+    why = f" by {verdict.by}" * bool(verdict.by) + f"{sure}: {verdict.reason}" * bool(verdict.reason)
     yield (
         f"  variant of {variant.parent}: {variant.chain}, draw {variant.draw}{attempt}, seed {variant.seed};"
         f" {verdict.status}{why}"

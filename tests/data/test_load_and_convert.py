@@ -171,7 +171,7 @@ def test_paths_that_are_nothing_are_explained(tmp_path: Path, source: SampleSet)
     (tmp_path / "empty").mkdir()
     for path, problem in {
         "none.tsv": "no such file or folder: check the path",
-        "x.xlsx": "the ending '.xlsx' is of no format: use .jsonl, .ndjson, .parquet, .tsv, or a set folder",
+        "x.xlsx": "is a table of columns, not a set: make one of it first (`mmdyn data convert ",
         "y.tvs": "the ending '.tvs' is of no format (did you mean '.tsv'?): use ",
         "empty": "no set (samples.jsonl is missing) and no *.parquet in it: give a set folder or a file "
         "(a benchmark as it was released becomes a set by `mmdyn data convert --from NAME`)",
@@ -206,3 +206,12 @@ def test_a_format_may_be_named(tmp_path: Path) -> None:
     file = tmp_path / "data.txt"
     file.write_text("index\tquestion\tanswer\n1\tq\ta\n")
     assert [sample.id for sample in convert(file, tmp_path / "out", format="tsv")] == ["1"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json", ".xlsx", ".CSV"])
+def test_a_table_of_columns_is_told_how_it_becomes_a_set(tmp_path: Path, ending: str) -> None:
+    table = tmp_path / f"my lab{ending}"
+    table.touch()
+    with pytest.raises(InputError) as caught:
+        load(table)
+    assert str(caught.value).endswith(f"make one of it first (`mmdyn data convert '{table}' -o 'my lab'`)")

@@ -138,7 +138,7 @@ def test_a_question_does_not_lack_the_variants_of_another_set(tmp_path: Path) ->
         *(one for draw in (0, 1) for one in answers("11", SHUFFLE, set="other", draw=draw)),
     ]
     run = write_run(tmp_path / "run", records)
-    pooled = tabulate([run], [Paired(factor="variant", a="standard", b="dynamic")])
+    pooled = tabulate([run], [Paired("variant", "standard", "dynamic")])
     (row,) = rows(pooled, "paired", "difference")
     assert (row.n, row.variants_left_out) == (4, 0)
     groups = [
