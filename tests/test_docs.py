@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -38,12 +40,25 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_in_the_site() -> None:
-    listed = re.findall(
-        r"^```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)^```", (DOCS / "index.md").read_text("utf-8"), re.M | re.S
-    )
-    patterns = [line for block in listed for line in block.split()]
-    found = tracked(*(f"docs/{one}.md" for one in patterns))
+    patterns = []
+    for page in (DOCS / "index.md", DOCS / "reference" / "cli.md"):
+        listed = re.findall(r"^```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+        patterns += [(page.parent / line).relative_to(ROOT) for block in listed for line in block.split()]
+    found = tracked(*(f"{one}.md" for one in patterns))
     assert found == [page for page in tracked("docs/**/*.md") if page != DOCS / "index.md"]
+
+
+def test_every_command_has_a_page_of_its_own() -> None:
+    pages = [page.stem for page in tracked("docs/reference/commands/*.md")]
+    assert pages == commands.list_commands(click.Context(commands))
+
+
+@pytest.mark.slow
+def test_no_page_of_the_site_shows_a_directive(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", DOCS, tmp_path], check=True)
+    pages = [page for page in tmp_path.rglob("*.html") if re.search(r"\.\. \w+::|option::", page.read_text("utf-8"))]
+    assert pages == []
+    assert "--max-cost" in (tmp_path / "reference" / "commands" / "eval.html").read_text("utf-8")
 
 
 def test_the_glossary_is_short_and_names_what_is_there() -> None:
