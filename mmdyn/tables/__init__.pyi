@@ -93,7 +93,15 @@ from .tabulation import (
     tabulate as tabulate,
     tabulate_columns as tabulate_columns,
 )
-from .why_page import Why as Why, explain as explain, why as why, why_lines as why_lines, why_parts as why_parts
+from .why_page import (
+    SURE as SURE,
+    Why as Why,
+    explain as explain,
+    verdict_of as verdict_of,
+    why as why,
+    why_lines as why_lines,
+    why_parts as why_parts,
+)
 from .wrong_answers import (
     Design as Design,
     ErrorLabel as ErrorLabel,

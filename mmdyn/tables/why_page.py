@@ -203,6 +203,10 @@ TOLD = {"attribution": "shapley", "noise": "difference", "ladder": "of wrong ans
 """The quantity that an analysis has a value of where the records tell of it."""
 
 
+SURE = "How sure"
+"""The section that says what to distrust."""
+
+
 class Line(Struct, frozen=True):
     """A sentence, and the commands that it advises."""
 
@@ -293,7 +297,7 @@ def _sections(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> 
         "What wrong answers lack": _lacking(rows.get("ladder", [])),
         "How much change it bears": _bearing(rows.get("curves", [])),
         "Where": _where(report),
-        "How sure": _sure(report),
+        SURE: _sure(report),
         "Open questions, and the run that answers each": _open(report, rows, further),
     }
     found = [Section(title, list(lines)) for title, lines in answers.items()]
@@ -304,7 +308,9 @@ def _fell(report: Report) -> Iterator[Line]:
     """The main change of each model on each set."""
     for change in _main(report):
         row = change.difference
-        yield Line(f"{front_of(change.factors)}: {_change(row)}, {row.n} questions{unread_of(change)}. {_verdict(row)}")
+        yield Line(
+            f"{front_of(change.factors)}: {_change(row)}, {row.n} questions{unread_of(change)}. {verdict_of(row)}"
+        )
 
 
 def _main(report: Report) -> list[Change]:
@@ -312,7 +318,8 @@ def _main(report: Report) -> list[Change]:
     return [change for change in main_changes(report.parts) if change.value is not None]
 
 
-def _verdict(row: Row) -> str:
+def verdict_of(row: Row) -> str:
+    """Say in a sentence what a contrast tells: a fall, a rise, or what is ruled out."""
     if row.p_adjusted is None or row.ci95 is None or row.value is None:
         return "Too few questions to tell."
     if row.is_significant:

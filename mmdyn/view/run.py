@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 from rich.cells import cell_len
@@ -18,8 +18,12 @@ from mmdyn.tables import (
     Scored,
     changes_of,
     condition_name,
+    front_of,
     grid_of,
+    main_changes,
+    p_value,
     percent,
+    remarks,
     scores_of,
     state_lines,
 )
@@ -27,7 +31,7 @@ from mmdyn.view._page import WAYS, Filter, render, state_address
 from mmdyn.view.index import Catalog
 from mmdyn.view.runs import run_state
 
-ROW, LEFT, WIDTH, RIGHT = 24, 400, 420, 180
+ROW, LEFT, WIDTH, RIGHT = 24, 400, 300, 140
 """Pixels: the height of a row, and the widths of its name (at most), its scale and its number."""
 
 LETTER = 7.3
@@ -35,7 +39,12 @@ LETTER = 7.3
 
 
 class Interval(NamedTuple):
-    """A row: its name, the query of the samples under it, a value with its interval, and how the number is spelt."""
+    """A row: its name, the query of the samples under it, a value with its interval, and how the number is spelt.
+
+    Args:
+        pooled: Whether it is over the rows above it.
+        significant: Whether its adjusted p is; None where nothing is tested.
+    """
 
     name: str
     link: str
@@ -43,6 +52,8 @@ class Interval(NamedTuple):
     low: float
     high: float
     said: str
+    pooled: bool = False
+    significant: bool | None = None
 
 
 class Chart(Struct, frozen=True):
@@ -65,13 +76,14 @@ class Chart(Struct, frozen=True):
         return self.right + RIGHT
 
 
-def chart(rows: Sequence[Interval], least: float, most: float) -> Chart | None:
-    """Place rows on a scale that holds at least these values; None without rows."""
+def chart(rows: Sequence[Interval], least: float, most: float, beside: Sequence[Interval] = ()) -> Chart | None:
+    """Place rows on a scale that holds at least these values and the rows of charts `beside`; None without rows."""
     if not rows:
         return None
-    low, high = min([least, *(row.low for row in rows)]), max([most, *(row.high for row in rows)])
+    every = [*rows, *beside]
+    low, high = min([least, *(row.low for row in every)]), max([most, *(row.high for row in every)])
     step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if (high - low) / step <= 8 or step == 1.0)
-    left = min(LEFT, ceil(24 + LETTER * max(cell_len(row.name) for row in rows)))
+    left = min(LEFT, ceil(24 + LETTER * max(cell_len(row.name) for row in every)))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
 
     def at(value: float) -> float:
@@ -90,6 +102,15 @@ OF_WHY = ("fieldtests", "attribution", "noise", "ladder", "curves")
 
 MOST_ROWS = 60
 """Rows of a plot."""
+
+COUNTS = {
+    "unparsed": "Unparsed",
+    "refused": "Refused",
+    "truncated": "Cut off",
+    "needs_judge": "Needs a judge",
+    "failed": "Failed",
+}
+"""Counts of answers, by their headings; one that is 0 everywhere is not shown."""
 
 
 def page(catalog: Catalog, name: str) -> str:
@@ -111,22 +132,57 @@ def page(catalog: Catalog, name: str) -> str:
 
 
 def results(report: Report) -> dict[str, Any]:
-    """What results.html shows of a report, but for the flips: scores, then how each chain changed them, then the
-    rest."""
-    changes = changes_of(report.parts)
-    linked = [(_is_by_chain(change), (change, *sides_of(change.factors))) for change in changes]
+    """What results.html shows of a report, but for the flips: what fell, how each chain changed scores, the scores,
+    then the rest."""
+    changes, scores = changes_of(report.parts), scores_of(report.parts)
     apart = ("scores", "flips", *OF_WHY)
     rest = [part for part in report.parts if part.kind not in apart and (part.kind != "contrasts" or part.by)]
     return {
         "sentences": [line for state in report.runs for line in state_lines(state)],
-        "scores": [(scored, filter_of(scored.factors)) for scored in scores_of(report.parts)],
-        "changes": [row for by_chain, row in linked if by_chain],
-        "others": [row for by_chain, row in linked if not by_chain],
-        "drops": chart(_drops(changes), -0.1, 0.05),
+        "headlines": [_headline(change) for change in main_changes(report.parts) if change.value is not None],
+        "scores": [(scored, filter_of(scored.factors)) for scored in scores],
+        "counted": {name: head for name, head in COUNTS.items() if any(getattr(one.score, name) for one in scores)},
+        "changes": _with_notes([change for change in changes if _is_by_chain(change)]),
+        "others": _with_notes([change for change in changes if not _is_by_chain(change)]),
+        "drops": _drops(changes),
         "fields": _fields(report),
         "rest": [grid_of(part) for part in rest if part.rows],
         "several": len(report.runs) > 1,
     }
+
+
+class Headline(NamedTuple):
+    """A model's main change on a set: both scores, on the scale of the change, and what it tells."""
+
+    change: Change
+    before: str
+    after: str
+    told: str
+    way: Literal["fell", "rose", "unclear"]
+
+
+def _headline(change: Change) -> Headline:
+    row, sides = change.difference, (change.a, change.b)
+    before, after = (percent(side.value, side.ci95) if side else "-" for side in sides)
+    way: Literal["fell", "rose"] = "fell" if (row.value or 0) < 0 else "rose"
+    told = f"{percent(row.value, row.ci95, '+')} points, adjusted p {p_value(row.p_adjusted)}"
+    return Headline(change, before, after, told, way if row.is_significant else "unclear")
+
+
+class Noted(NamedTuple):
+    """Contrasts with both sides' answers and the numbers of the notes on each, and the notes."""
+
+    rows: list[tuple[Change, Filter, Filter, list[int]]]
+    notes: list[str]
+
+
+def _with_notes(changes: Sequence[Change]) -> Noted:
+    notes = list(dict.fromkeys(note for change in changes for note in remarks(change.difference)))
+    rows = [
+        (change, *sides_of(change.factors), [notes.index(note) + 1 for note in remarks(change.difference)])
+        for change in changes
+    ]
+    return Noted(rows, notes)
 
 
 def filter_of(factors: Mapping[str, str]) -> Filter:
@@ -154,19 +210,29 @@ def sides_of(factors: Mapping[str, str]) -> tuple[Filter, Filter]:
     return a, b
 
 
-def _drops(changes: Sequence[Change]) -> list[Interval]:
-    """The change by a chain, with its interval, of each model on each set."""
-    found, sets = list[Interval](), {change.factors["set"] for change in changes}
+def _drops(changes: Sequence[Change]) -> list[tuple[str, Chart]]:
+    """The changes by chain, with their intervals: a chart for each model on each set, all on one scale."""
+    found = dict[str, list[Interval]]()
     for change in changes:
-        factors, ends = change.factors, change.difference.ci95
-        if factors["factor"] == "variant" and change.value is not None and ends is not None:
-            chain = "all chains" if factors["chain"] == POOLED else factors["chain"]
-            several = [factors["set"]] * (len(sets) > 1)
-            unusual = [factors[name] for name in ("context", "style") if factors[name] not in ("none", "direct")]
-            name = ", ".join([chain, factors["model"], *several, *unusual])
-            link = sides_of(factors)[1].address(which=("lost",))
-            found.append(Interval(name, link, change.value, *ends, percent(change.value, ends, sign="+")))
-    return found[:MOST_ROWS]
+        factors, row = change.factors, change.difference
+        if factors["factor"] != "variant" or row.value is None or row.ci95 is None:
+            continue
+        pooled = factors["chain"] == POOLED
+        unusual = [factors[name] for name in ("context", "style") if factors[name] not in ("none", "direct")]
+        drawn = Interval(
+            name=", ".join(["all chains" if pooled else factors["chain"], *unusual]),
+            link=sides_of(factors)[1].address(which=("lost",)),
+            value=row.value,
+            low=row.ci95[0],
+            high=row.ci95[1],
+            said=percent(row.value, row.ci95, sign="+"),
+            pooled=pooled,
+            significant=row.is_significant,
+        )
+        found.setdefault(front_of(factors), []).append(drawn)
+    every = [row for rows in found.values() for row in rows]
+    charts = ((front, chart(rows[:MOST_ROWS], -0.1, 0.05, every)) for front, rows in found.items())
+    return [(front, drawn) for front, drawn in charts if drawn]
 
 
 def _fields(report: Report) -> list[tuple[str, Any]]:

@@ -82,6 +82,7 @@ class Side:
 
     def compare(self, other: Side) -> None:
         """Mark what differs in the question and in the options that stand at one place."""
+        self.options, other.options = [*self.options], [*other.options]
         self.stem, other.stem = compared(self.sample.question, other.sample.question)
         for place in range(min(len(self.options), len(other.options))):
             a, b = self.sample.options[place].text, other.sample.options[place].text

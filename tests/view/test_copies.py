@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from importlib.resources import files
@@ -13,7 +14,7 @@ import pytest
 from shell import mmdyn
 
 from mmdyn.table import Flips
-from mmdyn.tables import changes_of, percent, report, scores_of, tabulate, why_parts
+from mmdyn.tables import changes_of, main_changes, percent, report, scores_of, tabulate, verdict_of, why_parts
 from mmdyn.view import html_report
 from mmdyn.work import RunFolder
 
@@ -80,7 +81,14 @@ def test_a_report_says_what_the_command_says(page: Page, written: Path, shown: P
     assert page.locator("details.card .verdict", has_text="right to wrong").count() > 0
     assert page.locator("math").count() >= 4
     assert page.evaluate("[...document.images].length > 0 && [...document.images].every(one => one.naturalWidth > 0)")
-    assert page.locator("a").count() == 0
+    contents = page.get_by_role("navigation", name="Contents").locator("a")
+    assert page.locator("a").count() == contents.count() > 4
+    assert all(page.locator(link.get_attribute("href") or "").count() == 1 for link in contents.all())
+    headlines = page.locator(".headline")
+    assert headlines.count() == len(main_changes(found.parts))
+    for one, change in zip(headlines.all(), main_changes(found.parts), strict=True):
+        assert verdict_of(change.difference) in one.inner_text()
+        assert percent(change.value, change.difference.ci95, "+") in one.inner_text()
     assert page.get_by_role("region", name="Settings").get_by_text("exam-dynamic, digest").count() == 1
 
 
@@ -92,8 +100,29 @@ def test_flips_are_closed_and_those_of_questions_that_most_broke_stand_first(pag
     first = cards.first
     assert first.locator(".side").first.is_hidden()
     first.locator("summary").first.click()
-    assert first.locator(".side").count() == 2 and first.locator(".side").first.is_visible()
-    assert re.search(r"\d of \d (wrong|right)$", first.locator("summary").first.inner_text())
+    assert first.locator(".side").nth(1).is_visible() and first.locator(".side").first.is_visible()
+    told = first.locator(".pair summary").all_inner_texts()
+    assert len(told) == first.locator(".side").count() - 1
+    assert all(re.search(r"\d of \d (wrong|right)$", one) for one in told)
+
+
+def test_words_find_questions_without_a_server(page: Page, written: Path) -> None:
+    page.goto(written.as_uri())
+    cards = page.locator("details.card")
+    name = cards.first.locator("summary").first.inner_text().partition(":")[0]
+    page.fill("[data-find]", name.upper())
+    assert page.locator("[data-found]").inner_text().endswith(f" of {cards.count()} questions")
+    assert 0 < cards.locator("visible=true").count() < cards.count()
+    page.fill("[data-find]", "nothing has these words")
+    assert page.locator("[data-found]").inner_text().startswith("0 of ")
+
+
+def test_a_picture_is_kept_once_and_no_path_of_the_machine_is_told(written: Path) -> None:
+    text = written.read_text("utf-8")
+    kept = json.loads(re.search(r'id="pictures">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
+    assert kept and len(kept) == len(set(kept)) and text.count("data:image") == len(kept)
+    assert {int(place) for place in re.findall(r'data-picture="(\d+)"', text)} == set(range(len(kept)))
+    assert str(written.parent) not in text and "/tmp/" not in text
 
 
 @pytest.mark.parametrize(("limit", "most"), [("ROOM", 20_000), ("MOST_FLIPS", 3)])
@@ -104,7 +133,8 @@ def test_what_does_not_fit_is_counted(shown: Path, limit: str, most: int, monkey
     ways = re.search(r"(\d+) from right to wrong and (\d+) from wrong to right, chain by chain", text)
     found = re.search(r"(\d+) of (\d+) are shown: those to wrong first", text)
     assert ways and found and int(ways[1]) + int(ways[2]) == int(found[2])
-    assert text.count('<details class="card">') == int(found[1]) < int(found[2])
+    assert len(re.findall(r"<details(?: open)?><summary>[^<]+<span class=\"muted\">\d of \d", text)) == int(found[1])
+    assert int(found[1]) < int(found[2])
 
 
 @pytest.mark.slow
