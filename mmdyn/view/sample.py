@@ -17,7 +17,7 @@ from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer
 from mmdyn.view._page import ANSWERS, ORDER, Filter, Piece, compared, pieces, render
 from mmdyn.view.index import Catalog
-from mmdyn.view.samples import marked, worst
+from mmdyn.view.samples import grid_of_answers, marked, worst
 from mmdyn.work import RunFolder, judged_kind, unjudged_kind
 
 
@@ -42,7 +42,7 @@ def page(catalog: Catalog, name: str, token: str, key: str, asked: Filter) -> st
     shown = {row["key"] for row in (left, right) if row}
     return render(
         "sample.html", title=parent["name"], run=index.run.name, id=name, parent=parent, sides=sides, asked=asked,
-        every=[row | {"shown": row["key"] in shown} for row in marked(every)], around=around, live="",
+        every=grid_of_answers([row | {"shown": row["key"] in shown} for row in marked(every)]), around=around, live="",
         pairs=_pictures(sides), untold=images is None,
     )  # fmt: skip
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from mmdyn.tables import POOLED
+from mmdyn.tables import POOLED, ZERO
 from mmdyn.view._page import FACTORS, PAGE, Filter, pieces, render, state_address
 from mmdyn.view.index import Catalog
 
-SHOWN_ANSWERS, SHOWN_VALUES, SNIPPET = 12, 200, 220
+SHOWN_MODELS, SHOWN_VALUES, SNIPPET = 12, 200, 220
 MARKS = {"right": "✓", "wrong": "✗", "even": "½", "unparsed": "?", "refused": "⊘", "failed": "!", "unscored": "…"}
 
 
@@ -46,8 +46,7 @@ def _row(db: sqlite3.Connection, parent: sqlite3.Row, answers: list[sqlite3.Row]
         "parent": parent,
         "first": worst(answers)["key"],
         "text": pieces(_beginning(text)),
-        "more": len(answers) - SHOWN_ANSWERS,
-        "answers": marked(answers[:SHOWN_ANSWERS]),
+        "answers": grid_of_answers(marked(answers), SHOWN_MODELS),
     }
 
 
@@ -66,6 +65,38 @@ def _beginning(text: str) -> str:
 def marked(answers: Sequence[sqlite3.Row | dict[str, Any]]) -> list[dict[str, Any]]:
     """Answers with their outcomes."""
     return [{**dict(row), "outcome": outcome(row), "mark": MARKS[outcome(row)]} for row in answers]
+
+
+class Answers(NamedTuple):
+    """The answers to a question: a row a model, a column for each chain under each condition, in a cell one for each
+    draw and try.
+
+    Args:
+        more: How many models have no row.
+    """
+
+    columns: list[str]
+    rows: list[tuple[str, list[list[dict[str, Any]]]]]
+    more: int = 0
+
+
+def grid_of_answers(answers: Sequence[dict[str, Any]], most: int | None = None) -> Answers:
+    """Lay answers out, those of `most` models at most."""
+    columns = dict.fromkeys(
+        _column(answer)
+        for answer in sorted(answers, key=lambda one: (one["variant"] == "dynamic", one["context"] != "none"))
+    )
+    found = dict[str, dict[str, list[dict[str, Any]]]]()
+    for answer in answers:
+        found.setdefault(answer["model"], {}).setdefault(_column(answer), []).append(answer)
+    rows = [(model, [cells.get(column, []) for column in columns]) for model, cells in found.items()]
+    return Answers(list(columns), rows[:most], len(rows[most:]) if most else 0)
+
+
+def _column(answer: dict[str, Any]) -> str:
+    usual = {"context": "none", "style": "direct", "shots": ZERO}
+    unusual = [answer[name] for name, value in usual.items() if answer[name] != value]
+    return " · ".join([answer["chain"] or "standard", *unusual])
 
 
 def _choices(db: sqlite3.Connection) -> dict[str, list[str]]:

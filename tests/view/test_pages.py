@@ -16,6 +16,7 @@ from mmdyn.data import SampleSet
 from mmdyn.sheets import apply_marks
 from mmdyn.tables import changes_of, percent, report, scores_of
 from mmdyn.view.index import Index
+from mmdyn.view.samples import grid_of_answers
 from mmdyn.work import RunFolder
 
 if TYPE_CHECKING:
@@ -235,3 +236,18 @@ def _contents(folder: Path) -> dict[str, tuple[str, int]]:
     """Every file with its digest and when it was changed."""
     every = sorted(file for file in folder.rglob("*") if file.is_file())
     return {str(file): (hashlib.sha256(file.read_bytes()).hexdigest(), file.stat().st_mtime_ns) for file in every}
+
+
+def test_answers_to_a_question_are_a_grid_of_models_and_chains() -> None:
+    def told(model: str, chain: str = "", context: str = "none") -> dict[str, str]:
+        variant = "dynamic" if chain else "standard"
+        return {"model": model, "variant": variant, "chain": chain, "context": context, "style": "direct", "shots": "0"}
+
+    rows = [told("a", "pad"), told("a", "pad"), told("a", context="kprag"), told("a"), told("b", "shuffle"), told("c")]
+    grid = grid_of_answers(rows, 2)
+    assert grid.columns == ["standard", "standard · kprag", "pad", "shuffle"]
+    assert [(model, [len(cell) for cell in cells]) for model, cells in grid.rows] == [
+        ("a", [1, 1, 2, 0]),
+        ("b", [0, 0, 0, 1]),
+    ]
+    assert grid.more == 1 and grid_of_answers(rows).more == 0
