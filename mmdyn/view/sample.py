@@ -69,6 +69,10 @@ class Side:
             option.label: dict(self.pictures).get(option.image or "", "") for option in self.sample.options
         }
         self.gold = self.sample.answer if isinstance(self.sample.answer, tuple) else (str(self.sample.answer),)
+        read = self.record.score.extracted if self.record.score else None
+        self.picked = {label for label in self.option_pictures if isinstance(read, list) and label in read}
+        self.was: dict[str, str] = {}
+        self.stays = ""
         self.trail = describe_trail(self.sample)
         self.reading, self.reply = _read(run, self.sample, self.record)
         self.judges = [
@@ -81,12 +85,18 @@ class Side:
         ]
 
     def compare(self, other: Side) -> None:
-        """Mark what differs in the question and in the options that stand at one place."""
+        """Mark what differs in the question and in the options that stand at one place; tell of the other one's options
+        that stood elsewhere, and of a pick that stayed at its place while the right option moved."""
         self.options, other.options = [*self.options], [*other.options]
         self.stem, other.stem = compared(self.sample.question, other.sample.question)
         for place in range(min(len(self.options), len(other.options))):
             a, b = self.sample.options[place].text, other.sample.options[place].text
             self.options[place], other.options[place] = compared(a, b)
+        before = {option.text: option.label for option in self.sample.options if option.text}
+        moved = ((option.label, before.get(option.text, option.label)) for option in other.sample.options)
+        other.was = {label: was for label, was in moved if was != label}
+        if other.was and self.picked == set(self.gold) and other.picked == self.picked != set(other.gold):
+            other.stays = ", ".join(sorted(other.picked))
 
 
 def _prompted(catalog: Catalog, images: ImageFolder | None, part: Part) -> tuple[str, str]:
