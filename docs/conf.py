@@ -12,7 +12,7 @@ project = "mmdyn"
 author = "the mmdyn developers"
 version = release = installed("mmdyn")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_copybutton"]
 exclude_patterns = ["pictures/*.py"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3

@@ -23,6 +23,11 @@ def test_the_report_is_what_the_demo_prints_now_and_another_is_printed_anew() ->
     assert printing.reprinted(README.replace("19 [8, 38]", "20 [8, 38]"), output) == README
 
 
+def test_the_site_begins_with_the_same_result() -> None:
+    said = README[README.index("    scripted:by_heart on demo:") :].partition("\n\n")[0]
+    assert said in (Path(__file__).parents[1] / "docs" / "index.md").read_text("utf-8")
+
+
 def test_it_is_short_and_begins_with_the_commands() -> None:
     lines = README.splitlines()
     assert len(lines) < 100 and len(README.split()) < 900
