@@ -214,7 +214,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     @property
     def parent(self) -> str:
-        """The standard sample's id: the variant's parent, or this sample's own id."""
+        """The id of the standard sample, which is the variant's parent or this sample."""
         return self.variant.parent if self.variant else self.id
 
     @property
@@ -233,7 +233,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     @property
     def all_images(self) -> tuple[ImageRef, ...]:
-        """Every picture once, in order: the question's, then the options'."""
+        """Every picture once, those of the question before those of the options."""
         refs = [*self.images, *[option.image for option in self.options if option.image]]
         return tuple(dict.fromkeys(refs))
 

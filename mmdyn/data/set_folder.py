@@ -222,7 +222,7 @@ class SampleSet(Framed):
 
     @cached_property
     def root(self) -> str:
-        """The name of the standard set: the parent set's for a dynamic set, else its own."""
+        """The name of the standard set, which is that of a dynamic set's parent, or its own."""
         return self.manifest.parent.name if self.manifest.parent else self.manifest.name
 
     def __iter__(self) -> Iterator[Sample]:
