@@ -21,6 +21,9 @@ OPS = "pad+color,shuffle,convert"
 def command(out: Path, workers: int, quiet: bool) -> None:
     """Perturb a small bilingual set, ask three models that need no network, and report.
 
+    \b
+    mmdyn demo
+
     One has learned the set's answers by heart, one always picks the option that is right most often, and one goes by
     the words that the question and the options share.
     """

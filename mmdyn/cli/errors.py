@@ -26,6 +26,9 @@ from mmdyn.errors import command_line, printable
 def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking: Any) -> None:
     """Count the wrong answers of RUN: cut off, empty, unparsed; and the refused and failed ones beside them.
 
+    \b
+    mmdyn errors mmdyn-demo/run
+
     With --judge, have a judge label them: question misunderstood, reasoning, visual comprehension, incomplete, other.
     Labelled are the answers of a stratified sample; shares are of all wrong answers. Answers that were cut off (finish
     reason length) are incomplete without asking, refused ones are counted apart. The labels stay in RUN, and `mmdyn

@@ -25,7 +25,13 @@ def _groups() -> Groups:
 def command(dry_run: bool, **arguments: Any) -> None:
     """Ask models the questions of one or more sets and report how the conditions compare.
 
-    \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
+    \b
+    mmdyn eval mmdyn-demo/set mmdyn-demo/dynamic -m baseline:lexical \\
+        -o runs/lexical --mode standard,dynamic
+    mmdyn eval mmdyn-demo/set -m baseline:majority -o runs/kprag \\
+        --mode standard,kprag --dry-run
+
+    SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
     --num_processes N -m mmdyn eval …; each process does a share. Exit status: 0 done; 1 done, but some samples were
     never answered, or not judged; 3 stopped at --max-cost or --max-requests.
     \f

@@ -76,6 +76,9 @@ def command() -> None:
 def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
     """Make BASE searchable by --retriever, and by what that is made of.
 
+    \b
+    mmdyn knowledge index mmdyn-demo/set -o points --retriever lexical
+
     Vectors are kept in the user's cache by the content of the texts, so that only new texts are embedded again.
     \f
     out: The folder to write.
@@ -100,6 +103,10 @@ def search_command(
     text: str, base: Path, k: int, rerank: str, as_json: bool, retriever: str | None, **how: Any
 ) -> None:
     """Print the points of BASE, or of an index, that fit TEXT best, the best first.
+
+    \b
+    mmdyn knowledge search 'sides of a right triangle' mmdyn-demo/set \\
+        --retriever lexical
     \f
     k: How many points.
     as_json: A JSON object a line: id, text, score, description, route.
@@ -144,6 +151,9 @@ def eval_command(
     """Look up each question of SET in BASE, or in an index, and compare what is found with the points that it names.
     Without BASE the points are the set's own.
 
+    \b
+    mmdyn knowledge eval mmdyn-demo/set --retriever lexical
+
     Examples that are the question's own, its cluster's or of its words are in no index that it is looked up in.
     \f
     ks: For recall@k.
@@ -186,6 +196,9 @@ def eval_command(
 def coverage_command(path: Path, base: Path | None, as_json: bool, join: bool) -> None:
     """Say which points of BASE the samples of SET touch, how often, and which not. Without BASE the points are the
     set's own.
+
+    \b
+    mmdyn knowledge coverage mmdyn-demo/set
     \f
     as_json: One JSON object.
     join: Make one level of those that routes have beyond six.

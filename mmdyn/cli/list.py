@@ -33,6 +33,9 @@ UNBROKEN = 1 << 16
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
     """List operators, models, benchmarks or another kind of plug-in, each with what it is.
 
+    \b
+    mmdyn list operators
+
     Operators, by their short names, have their severities and forms in brackets; below them stand
     the names of several operators in a row and, the presets, of a list of chains. Benchmarks tell where their data are,
     and under which licence. Of other packages' plug-ins you see where they are loaded from.

@@ -35,7 +35,11 @@ def _groups() -> Groups:
 def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 
-    \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
+    \b
+    mmdyn perturb mmdyn-demo/set -o varied --ops pad,shuffle --draws 2
+    mmdyn perturb mmdyn-demo/set -o judged --ops mdk12 --judge embedded
+
+    SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
     --num_processes N -m mmdyn perturb …; each process does a share. Exit status: 0 done; 1 done, but some variants
     failed (OUT/dropped.jsonl lists them with the reason; where a model did not answer, the same command tries again).
     \f

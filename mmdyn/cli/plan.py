@@ -35,7 +35,10 @@ def _groups() -> Groups:
 def command(as_json: bool, **arguments: Any) -> None:
     """Estimate how many questions it takes to detect a drop from standard to dynamic.
 
-    \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
+    \b
+    mmdyn plan mmdyn-demo/set -m baseline:lexical --detect 10
+
+    SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
     \f
     models: backend:name, as for eval.
     detect: The drop that is to be seen, in points.

@@ -48,6 +48,11 @@ if TYPE_CHECKING:
 def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: list[str], **given: Any) -> None:
     """Report one run, or compare several: scores, how much of them survives, and warnings; or the tables you ask for.
 
+    \b
+    mmdyn report mmdyn-demo/run --brief
+    mmdyn report mmdyn-demo/run --why
+    mmdyn report mmdyn-demo/run --by discipline -o report.html
+
     FACTOR is one of: a field of the questions, task_type, language, variant, chain, context, style, mode, changed (what
     the chain changes: image, text or both), model, a column of --models, set, run, draw, epoch, options,
     answer_position, response_tokens, reasoning_tokens.

@@ -45,6 +45,7 @@ def command(
     Changes may follow: keys as below, and numbers from 0 for entries of a list.
 
     \b
+    mmdyn run ladder 'sets=[mmdyn-demo/set]' 'models=[baseline:lexical]' out=runs/ladder
     mmdyn run gaokao_mm sets.0.path=FOLDER 'models=[openai:NAME]' limits.n=20
     """
     from mmdyn.configs import find_config

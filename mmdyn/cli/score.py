@@ -48,11 +48,16 @@ def command(
     """Score the recorded replies of RUN by another policy, or by judges, and show which scores changed.
 
     \b
+    mmdyn score mmdyn-demo/run --policy strict
+
     Only what a change touches is scored and judged again: a judge's verdicts stand under any policy, and the scores of
     before stay in the store. A metric of texts (--policy bleu) stands beside the scores in force. Golden answers are
     those that the run's sets have now, where they still ask the same.
     Exit status: 1 where a judge gave no verdict on some answers; 3 stopped at a limit.
+
     With --predictions, score what VLMEvalKit predicted for a set and write a run, which `mmdyn report` reads:
+
+    \b
     mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
     \f
     policy: Scoring policy; see `mmdyn list scorers`. [default: as now; mdk12 with --predictions]

@@ -25,6 +25,10 @@ def command(path: Path, port: int, no_open: bool, folder: Path | None, quiet: bo
     """Show a run, a set, or a folder of them in a browser.
 
     \b
+    mmdyn view mmdyn-demo
+    mmdyn view mmdyn-demo --export pages
+
+    \b
     It listens on 127.0.0.1 alone, to whoever opens the printed address. From another machine:
     ssh -L 8765:127.0.0.1:8765 HOST, and the same address. Nothing is written in PATH.
     """

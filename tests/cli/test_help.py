@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 import click
 import pytest
@@ -28,16 +30,44 @@ def test_each_command_stands_in_one_section() -> None:
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("words", all_commands(), ids=" ".join)
-def test_help_is_whole(words: tuple[str, ...]) -> None:
+def help_of(words: tuple[str, ...]) -> str:
     group: click.Command = commands
     for word in words:
         assert isinstance(group, click.Group)
         found = group.get_command(click.Context(group), word)
         assert found
         group = found
-    helped = group.get_help(click.Context(group, info_name="mmdyn"))
+    return group.get_help(click.Context(group, info_name="mmdyn"))
+
+
+@pytest.mark.parametrize("words", all_commands(), ids=" ".join)
+def test_help_is_whole(words: tuple[str, ...]) -> None:
+    helped = help_of(words)
+    assert "\b" not in helped
     cut = re.search(r"[^.\]N]\.\.\.$", helped.partition("Options:")[2], re.MULTILINE)
     assert not cut, "a sentence is cut"
     assert "9223372036854775807" not in helped
     assert helped.count("[default") == helped.count("default:"), "a default stands twice"
+
+
+EXAMPLES = {
+    example: words
+    for words in all_commands()
+    for example in re.findall(rf"^  (mmdyn {' '.join(words)} .*?)$", help_of(words).replace("\\\n", ""), re.MULTILINE)
+    if words
+    and words[0] not in ("view", "fake-server")
+    and not re.search(r"openai:|\b[A-Z]{3,}\b|outputs/|--help", example)
+}
+"""The examples of all helps that the demo's folders are enough for, by what is typed."""
+
+
+def test_most_helps_have_an_example() -> None:
+    assert len(EXAMPLES) > 15
+
+
+@pytest.mark.slow
+def test_the_examples_of_all_helps_work(tmp_path: Path) -> None:
+    assert mmdyn("demo", "-q", folder=tmp_path).returncode == 0
+    for example in EXAMPLES:
+        done = mmdyn(*shlex.split(example)[1:], folder=tmp_path)
+        assert done.returncode == 0, f"{example}: {done.stderr}"
