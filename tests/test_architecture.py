@@ -24,7 +24,19 @@ ROOMS = [
     if stub.parent.name != "mmdyn"
 ]
 MODULES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in SOURCES if file.stem != "__init__"}
-HEAVY = ("torch", "transformers", "diffusers", "vlmeval", "ray", "submitit", "matplotlib", "datasets", "pandas")
+HEAVY = (
+    "torch",
+    "transformers",
+    "diffusers",
+    "vlmeval",
+    "ray",
+    "submitit",
+    "matplotlib",
+    "datasets",
+    "pandas",
+    "mlflow",
+    "wandb",
+)
 
 
 def test_imports_point_downwards_only() -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mmdyn.cli._shared import OutPath, WholeGroup, check_overwrite, force_option, print_json
+from mmdyn.cli._output import page_of
+from mmdyn.cli._shared import OutPath, WholeGroup, check_overwrite, force_option, leave_by, print_json
 from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
@@ -49,19 +50,33 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
 
 @command.command("export")
 @click.argument("run")
-@click.option("-o", "--out", metavar="FILE", required=True, type=OutPath(), help="A .jsonl, .parquet or .csv file.")
+@click.option("-o", "--out", metavar="FILE", type=OutPath(), help="A .jsonl, .parquet or .csv file.")
+@click.option("--to", type=click.Choice(["mlflow", "wandb"]), help="Write the report's numbers and page to a tracker.")
 @force_option
 @click.option("--samples", is_flag=True, help="Add each sample's question, options, answer, pictures and explanation.")
-def export(run: str, out: Path, force: bool, samples: bool) -> None:
+def export(run: str, out: Path | None, to: str | None, force: bool, samples: bool) -> None:
     """Write the records of RUN, a row each: what was asked, the reply, its score, tokens and cost; failures too.
 
-    What is a list, such as extracted or logprobs, is JSON text in its cell.
+    What is a list, such as extracted or logprobs, is JSON text in its cell. With --to, each model becomes a run of the
+    tracker, and the same command again replaces it. MLFLOW_TRACKING_URI or `wandb login` say where.
     """
-    from mmdyn.run import export as write
+    if (out is None) == (to is None) or (to and (force or samples)):
+        raise click.UsageError("give -o FILE, with which --samples and --force go, or --to: one of the two")
+    if out is None:
+        from mmdyn.table import Flips
+        from mmdyn.tables import tabulate, track, why_parts
+        from mmdyn.work import RunFolder
 
-    check_overwrite(out, EXPORTED, force=force)
-    count = write(run, out, samples=samples)
-    click.echo(f"wrote {count} records to {out}", err=True)
+        folder = RunFolder(run)
+        report = tabulate([folder], [*why_parts(), Flips()])
+        click.echo(track(folder, report, page_of([folder], report), str(to)), err=True)
+        leave_by(report)
+    else:
+        from mmdyn.run import export as write
+
+        check_overwrite(out, EXPORTED, force=force)
+        count = write(run, out, samples=samples)
+        click.echo(f"wrote {count} records to {out}", err=True)
 
 
 @command.command("merge")

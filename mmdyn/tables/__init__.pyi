@@ -93,6 +93,7 @@ from .tabulation import (
     tabulate as tabulate,
     tabulate_columns as tabulate_columns,
 )
+from .trackers import track as track
 from .why_page import (
     SURE as SURE,
     Why as Why,
