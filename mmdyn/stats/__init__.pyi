@@ -48,6 +48,7 @@ from .intervals import (
     wilson as wilson,
     within as within,
 )
+from .pair_strengths import BradleyTerry as BradleyTerry, bradley_terry as bradley_terry, reaches as reaches
 from .paired_difference import (
     TOO_FEW as TOO_FEW,
     TOO_FEW_NOTE as TOO_FEW_NOTE,
