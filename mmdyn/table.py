@@ -203,6 +203,10 @@ class Judged(Whole, frozen=True, kw_only=True):
     """Of judged runs the scores by rules alone, by each judge alone, and by both together."""
 
 
+class Dimensions(Whole, frozen=True, kw_only=True):
+    """Of judges whose rubric rates several dimensions, such as `quality`, the mean rating on each."""
+
+
 class Metrics(Whole, frozen=True, kw_only=True):
     """The scores in force of every condition, and beside them those by other metrics of the same replies."""
 

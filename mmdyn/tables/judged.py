@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from mmdyn.data import SampleSet, SetManifest, read_set_manifest
 from mmdyn.errors import UserError, did_you_mean
+from mmdyn.plugins import load, names
 from mmdyn.record import Judgement, Record, Score
 from mmdyn.sample import Sample
 from mmdyn.stats import Estimate, Floats, Ints, prediction_powered, rogan_gladen, tuned_power, weighted_kappa
-from mmdyn.table import Corrected, Judged, MeaningJudges
+from mmdyn.table import Corrected, Dimensions, Judged, MeaningJudges
 from mmdyn.tables.blocks import Block, Numbered, Row, RowWatcher
 from mmdyn.tables.columns import Cell, Columns, Counts, record_weights
 from mmdyn.tables.factors import POOLED, Key
@@ -99,6 +100,60 @@ class JudgedWatcher(RowWatcher):
                     yield f"{name}judge {judge.entry.name}: {spent.tokens}, cost {spent.money}.{cached}"
         if count := sum(scores.else_rules for every in self._scores.values() for scores in every):
             yield f"On {count} answers no judge gave a verdict, and the rules' score counts (else-rules)."
+
+
+class _Graded(NamedTuple):
+    """A judge's grades on the dimensions of its rubric, as they come, with the places of their records among all."""
+
+    entry: JudgeEntry
+    dimensions: tuple[str, ...]
+    records: array[int]
+    grades: array[float]
+
+
+class DimensionsWatcher(RowWatcher):
+    """The grades of each judge whose rubric has dimensions; of other judges nothing is read."""
+
+    def __init__(self, part: Dimensions, runs: Mapping[str, RunFolder]) -> None:
+        self._seen, self._graded = 0, dict[tuple[str, str, str], _Graded]()
+        for name, run in runs.items():
+            for root, evaluator in run.config.by_root.items():
+                for entry in (entry for scoring in evaluator.judged for entry in scoring.judges):
+                    if dimensions := _dimensions(entry):
+                        self._graded[name, root, entry.id] = _Graded(entry, dimensions, array("q"), array("d"))
+
+    def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
+        """Take the grades of the answer, if it has any."""
+        for (name, root, judge), graded in self._graded.items():
+            if name == run and root in ("", record.set):
+                said = _read(reader, judged_kind(judge), record, Judgement)
+                if said and len(said.parts) == len(graded.dimensions):
+                    graded.records.append(self._seen)
+                    graded.grades.extend(said.parts)
+        self._seen += 1
+
+    def rows(self, block: Block) -> Iterator[Numbered]:
+        """The mean grade on each dimension under each condition, over the answers that have grades."""
+        for key, records in conditions_of(block).items():
+            for (name, _, _), graded in self._graded.items():
+                places = np.array(graded.records, np.int64)
+                if name != key.run or key.chain == POOLED or not (kept := np.isin(places, records)).any():
+                    continue
+                here = block._replace(front=key.place | {"judge": graded.entry.name})
+                own, every, counts = places[kept], here.cell(records), Counts(answers=int(kept.sum()))
+                weights = record_weights(block.columns, "score", own)
+                left_out = int((~block.columns.flags["failed"][records]).sum()) - len(own)
+                each = np.array(graded.grades).reshape(len(places), -1)[kept].T
+                for dimension, grades in zip(graded.dimensions, each, strict=True):
+                    cell = every.holding(block.columns.parents[own], grades, weights)._replace(counts=counts)
+                    yield here.mean_row((), (), dimension, cell, left_out=left_out), cell
+
+
+def _dimensions(entry: JudgeEntry) -> tuple[str, ...]:
+    """The dimensions of a judge's rubric; none where it has several rubrics, or one that is not installed here."""
+    if len(entry.rubrics) != 1 or entry.rubrics[0] not in names("rubrics"):
+        return ()
+    return tuple(getattr(load("rubrics", entry.rubrics[0]), "dimensions", ()))
 
 
 class _Judge:

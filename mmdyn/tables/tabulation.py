@@ -20,6 +20,7 @@ from mmdyn.table import (
     Contrasts,
     Corrected,
     Curves,
+    Dimensions,
     ErrorCounts,
     ErrorKinds,
     FieldTests,
@@ -50,7 +51,7 @@ from mmdyn.tables.columns import Cell, Columns, Watcher, named_runs, read_column
 from mmdyn.tables.contrasts import FlipWatcher, adjusted, adjusted_contrasts, contrast_rows, field_rows
 from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
 from mmdyn.tables.guessing import guessing_notes, key_rows, position_rows, with_positions
-from mmdyn.tables.judged import CorrectedWatcher, JudgedWatcher, judge_rows
+from mmdyn.tables.judged import CorrectedWatcher, DimensionsWatcher, JudgedWatcher, judge_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.published import Published
@@ -133,6 +134,7 @@ WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
     Auc: AucWatcher,
     Corrected: CorrectedWatcher,
     Judged: JudgedWatcher,
+    Dimensions: DimensionsWatcher,
     ErrorKinds: LabelledErrors,
     ErrorCounts: CountedErrors,
 }
@@ -162,6 +164,8 @@ TITLES: dict[type, str] = {
     Corrected: "Scores corrected for the scorer's errors; marks counts answers that people marked",
     Judged: "Rules and judges; left out counts answers that a judge was not asked about, failed those without verdict",
     ErrorKinds: "Kinds of error, of all wrong answers; truncated and empty ones count as incomplete without a label",
+    Dimensions: "Dimensions: the mean grade on each that the judge's rubric has, 100 the best; left out counts answers"
+    " without grades",
     ErrorCounts: "Answers by what is known without a judge; truncated, empty and unparsed ones are among the wrong",
     Metrics: "Metrics: the same replies scored otherwise, beside the scores in force",
     Strengths: "Strength by chain: medians of the tokens changed, the SSIM of pictures and the lines of print read"
@@ -434,6 +438,7 @@ def summary_parts(
         *([Auc()] if auc else []),
         Metrics(),
         Judged(),
+        Dimensions(),
         ErrorKinds(by=tuple(by), silent=True),
         Position(),
         AnswerKeys(),

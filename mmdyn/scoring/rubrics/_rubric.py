@@ -51,6 +51,7 @@ class RubricVerdict(Struct, frozen=True):
 class Rubric(Protocol):
     """What is asked about a reply. One public class a file under scoring/rubrics, constructed without arguments.
 
+    Where every verdict's grades are of the same dimensions, an attribute `dimensions` names these for reports.
     Every method raises ValueError, with a reason, for a sample that it cannot be used for.
     """
 

@@ -27,6 +27,8 @@ class Quality:
     Source: OpenCompass's subjective mode, in which a judge rates open replies on several dimensions.
     """
 
+    dimensions = DIMENSIONS
+
     def __init__(self) -> None:
         self.identity: Json = {"reading": 1, "prompts": prompts_digest(KIND, "quality", "pictures_alone", "cut")}
 
