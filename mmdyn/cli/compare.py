@@ -1,5 +1,5 @@
 """mmdyn compare: a judge says which of two models' replies are better, or which of two sets' questions take more
-reasoning, pair by pair."""
+reasoning, pair by pair; several models make a board."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", cls=Command, groups=lambda: {"Limits": asking_options()})
-@click.argument("runs", nargs=-1, required=True, metavar="RUN_A [RUN_B] | SET_A SET_B", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="RUN... | SET_A SET_B", type=click.Path(path_type=Path))
 @click.option("--judge", metavar="MODEL", required=True)
 @click.option("-o", "--out", metavar="FOLDER", required=True, type=OutPath())
-@click.option("--models", callback=split, metavar="A,B")
+@click.option("--models", callback=split, metavar="A,B,...")
+@click.option("--reference", metavar="MODEL", default="")
 @number_option("--votes", "N")
 @limit_option("limit")
 @click.option("--by", callback=split, metavar="FIELD,...")
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True)
 @quiet_option
 def command(as_json: bool, **arguments: Any) -> None:
-    """Compare the replies of two runs, or of two models of one, to the same samples under the same conditions. Or the
+    """Compare the replies of the models of one or more runs to the same samples under the same conditions. Or the
     questions of two sets, paired at random: which of the two takes more reasoning.
+
+    Three models and more make a board: ranks, which tie where no test tells models apart, Elo by the Bradley-Terry
+    model, and win rates. All pairs of models are judged, or those with a reference.
 
     A judge is shown both in both orders. One wins only where both orders say so; else the pair is a tie, and
     the share of pairs in which the order decided is the judge's position bias. FOLDER keeps each verdict, and has them
@@ -38,9 +42,10 @@ def command(as_json: bool, **arguments: Any) -> None:
     \f
     judge: Who compares: backend:name, such as openai:NAME.
     out: Where the verdicts are kept; the same command again goes on there.
-    models: The models to compare, of RUN_A and RUN_B, or both of one run. [default: the only ones]
+    models: The models to compare; two of two runs in the order of the runs. [default: all]
+    reference: Judge only pairs with this model, and tell win rates and Elo against it.
     votes: How often the judge is asked in each order; odd.
-    limit: Only N pairs, drawn at random; a larger N keeps those of before.
+    limit: Only N samples, drawn at random, the same for every pair of models; a larger N keeps those of before.
     by: Break the figures down by these fields.
     gold: Do not show the judge the golden answer, which it never sees with questions.
     pictures: Show the judge the samples' pictures.
@@ -61,7 +66,11 @@ def command(as_json: bool, **arguments: Any) -> None:
 def _print(found: Comparison) -> None:
     from mmdyn.tables import print_parts
 
-    click.echo(printable(f"a: {found.a}\nb: {found.b}\n"))
+    if found.board:
+        click.echo(printable(f"models: {', '.join(map(str, (found.a, found.b, *found.more)))}\n"))
+        print_parts(found.board)
+    else:
+        click.echo(printable(f"a: {found.a}\nb: {found.b}\n"))
     print_parts(found.table)
     left_out = {
         "asked in a alone": found.left_out.only_a,

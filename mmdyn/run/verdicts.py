@@ -6,11 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.data import SampleSet, is_set, new_file
 from mmdyn.errors import InputError, Stopped, UserError, did_you_mean
@@ -21,6 +24,7 @@ from mmdyn.run.flow import carry_out
 from mmdyn.run.recorded import Recorded, check_asked
 from mmdyn.sample import Sample, from_json
 from mmdyn.scoring import ErrorJudge, PairJudge, QuestionJudge, total
+from mmdyn.stats import reaches
 from mmdyn.table import ErrorKinds
 from mmdyn.tables import (
     Breakdown,
@@ -30,9 +34,11 @@ from mmdyn.tables import (
     Report,
     TablePart,
     Wrong,
+    board,
     draw,
     keep_design,
     label_kind,
+    pair_rates,
     survey,
     tabulate,
     win_rates,
@@ -165,7 +171,8 @@ class Side(Struct, frozen=True, forbid_unknown_fields=True):
 
 class LeftOut(Struct, frozen=True):
     """Answers that have no counterpart, by their number: asked in one alone, asked another version of the sample, or
-    never answered in one of both. `limit`: pairs that were not compared because of the limit.
+    never answered in one of both. `limit`: pairs that were not compared because of the limit. On a board sums over
+    every two models that were to be compared.
     """
 
     only_a: int
@@ -184,11 +191,13 @@ class _Entry(NamedTuple):
 
 
 class ReplyPair(NamedTuple):
-    """Two replies to compare: their records' keys, and the values of the breakdown. Or two questions: their digests."""
+    """Two replies to compare: their records' keys, the values of the breakdown, and the places of the two sides. Or two
+    questions: their digests."""
 
     a: str
     b: str
     values: tuple[str, ...]
+    sides: tuple[int, int] = (0, 1)
 
     @property
     def key(self) -> str:
@@ -196,64 +205,85 @@ class ReplyPair(NamedTuple):
         return digest([self.a, self.b])
 
 
-def find_sides(runs: Sequence[RunFolder], models: Sequence[str]) -> tuple[Side, Side]:
-    """Who is compared. Raises UserError where that is not clear."""
-    if len(runs) not in (1, 2):
-        raise UserError(f"{len(runs)} runs are given: give two, or one with --models A,B")
-    folders = (runs[0], runs[-1])
-    held = [[entry.label for entry in run.config.models] for run in folders]
-    if not models:
-        both = held[0] if len(runs) == 1 else [label for labels in held for label in labels]
-        if len(both) != 2 or not all(held):
-            holds = " and ".join(
-                f"{run.name} holds {', '.join(labels)}" for run, labels in zip(runs, held, strict=False)
-            )
-            two = len(runs) == 2 or len(held[0]) > 1
-            raise UserError(f"{holds}: " + ("say which two to compare with --models A,B" if two else "name RUN_B, too"))
-        models = both
-    if len(models) != 2:
-        raise UserError(f"--models names {len(models)}: give two, the first one's run first")
-    for run, labels, model in zip(folders, held, models, strict=True):
-        if model not in labels:
-            hint = did_you_mean(model, labels)
-            raise UserError(f"{run.folder} has no model {model!r}{hint}: it holds {', '.join(labels)}")
-    one = folders[0].folder.resolve() == folders[1].folder.resolve()
-    alike = not one and folders[0].name == folders[1].name
-    a, b = (Side(str(run.folder) if alike else run.name, model) for run, model in zip(folders, models, strict=True))
-    if one and models[0] == models[1]:
-        raise UserError(f"{a} is compared with itself: name two runs, or two models of one")
-    return a, b
+def find_sides(runs: Sequence[RunFolder], models: Sequence[str]) -> list[tuple[RunFolder, Side]]:
+    """Who is compared: all models of the runs, or those named, of two runs and two names the first run's first. Raises
+    UserError where that is not clear."""
+    held = [(run, entry.label) for run in runs for entry in run.config.models]
+    if models:
+        within = [[run] for run in runs] if len(models) == len(runs) == 2 else [runs] * len(models)
+        held = [(run, model) for model, some in zip(models, within, strict=True) for run in _holding(some, model)]
+    if len(held) < 2:
+        holds = " and ".join(f"{run.name} holds {label}" for run, label in held)
+        raise UserError(f"--models names {models[0]}: give two or more" if models else f"{holds}: name RUN_B, too")
+    folders = Counter(run.name for run in {run.folder.resolve(): run for run in runs}.values())
+    sides = [(run, Side(str(run.folder) if folders[run.name] > 1 else run.name, label)) for run, label in held]
+    for place, (run, side) in enumerate(sides):
+        for other, twice in sides[:place]:
+            if twice.model == side.model and run.folder.resolve() == other.folder.resolve():
+                raise UserError(f"{side} is compared with itself: name two runs, or two models of one")
+            if twice.model == side.model and len(sides) > 2:
+                raise UserError(
+                    f"{side.model} is in {twice.run} and in {side.run}, and a board has a model once: leave one of them"
+                    " out, or make one run of both with `mmdyn runs merge`"
+                )
+    return sides
+
+
+def _holding(runs: Sequence[RunFolder], model: str) -> list[RunFolder]:
+    """Those runs that have a model. Raises UserError for none."""
+    held = {run.folder: [entry.label for entry in run.config.models] for run in runs}
+    if found := [run for run in runs if model in held[run.folder]]:
+        return found
+    labels = [*dict.fromkeys(label for labels in held.values() for label in labels)]
+    folders = " and ".join(map(str, held))
+    has, holds = ("has", "it holds") if len(held) == 1 else ("have", "they hold")
+    raise UserError(f"{folders} {has} no model {model!r}{did_you_mean(model, labels)}: {holds} {', '.join(labels)}")
 
 
 def find_pairs(
-    runs: tuple[RunFolder, RunFolder], sides: tuple[Side, Side], by: Sequence[str], limit: int | None
+    sides: Sequence[tuple[RunFolder, Side]], by: Sequence[str], limit: int | None, reference: int | None = None
 ) -> tuple[list[ReplyPair], LeftOut]:
-    """The pairs in an order that hangs on their names alone, and what has no counterpart. Raises UserError where none
-    has one."""
-    breakdown = Breakdown(by)
-    a, b = (_entries(run, side.model, breakdown) for run, side in zip(runs, sides, strict=True))
+    """The pairs in an order that hangs on their names alone, and what has no counterpart.
+
+    Args:
+        limit: takes so many samples, those first that most pairs of sides have.
+        reference: the place of a side with which each pair is.
+
+    Raises:
+        UserError: no pair leads from the first side to another, even by way of third ones.
+    """
+    breakdown, runs = Breakdown(by), {run.folder: run for run, _ in sides}
+    entries = {folder: _entries(run, breakdown) for folder, run in runs.items()}
     breakdown.check()
-    counts, pairs = Counter[str](), list[ReplyPair]()
-    for name in sorted(a.keys() & b.keys()):
-        if not (a[name].key and b[name].key):
-            counts["failed"] += 1
-        elif a[name].digest != b[name].digest:
-            counts["changed"] += 1
-        else:
-            pairs.append(ReplyPair(a[name].key, b[name].key, a[name].values))
-    kept = pairs[:limit]
+    each = [entries[run.folder].get(side.model, {}) for run, side in sides]
+    counts, pairs, met = Counter[str](), dict[str, list[ReplyPair]](), np.zeros((len(sides), len(sides)))
+    for places in combinations(range(len(sides)), 2):
+        if reference not in (None, *places):
+            continue
+        a, b = (each[place] for place in places)
+        counts.update(only_a=len(a.keys() - b.keys()), only_b=len(b.keys() - a.keys()))
+        for name in a.keys() & b.keys():
+            if not (a[name].key and b[name].key):
+                counts["failed"] += 1
+            elif a[name].digest != b[name].digest:
+                counts["changed"] += 1
+            else:
+                pairs.setdefault(name, []).append(ReplyPair(a[name].key, b[name].key, a[name].values, places))
+                met[places] = met[places[::-1]] = 1
+    if alone := np.flatnonzero(~reaches(met)[0]).tolist():
+        raise UserError(
+            f"{sides[0][1]} and {' and '.join(str(sides[place][1]) for place in alone)} have no pair of replies to one"
+            " sample under one condition: compare runs of the same sets"
+        )
+    names = sorted(pairs, key=lambda name: (-len(pairs[name]), name))
+    kept = [pair for name in names[:limit] for pair in pairs[name]]
     left_out = LeftOut(
-        only_a=len(a.keys() - b.keys()),
-        only_b=len(b.keys() - a.keys()),
+        only_a=counts["only_a"],
+        only_b=counts["only_b"],
         changed=counts["changed"],
         failed=counts["failed"],
-        limit=len(pairs) - len(kept),
+        limit=sum(map(len, pairs.values())) - len(kept),
     )
-    if not kept:
-        raise UserError(
-            f"{sides[0]} and {sides[1]} have no pair of replies to one sample under one condition: compare runs of the"
-            " same sets"
-        )
     return kept, left_out
 
 
@@ -271,14 +301,13 @@ def pair_questions(sets: tuple[SampleSet, SampleSet], limit: int | None) -> tupl
     return kept, LeftOut(len(a) - len(pairs), len(b) - len(pairs), changed=0, failed=0, limit=len(pairs) - len(kept))
 
 
-def _entries(run: RunFolder, model: str, breakdown: Breakdown) -> dict[str, _Entry]:
-    """A model's answers by a digest of what was asked, whichever version of the sample it was."""
-    found = dict[str, _Entry]()
+def _entries(run: RunFolder, breakdown: Breakdown) -> dict[str, dict[str, _Entry]]:
+    """Each model's answers by a digest of what was asked, whichever version of the sample it was."""
+    found = dict[str, dict[str, _Entry]]()
     for record in run.records():
-        if record.model == model:
-            name = digest([record.set, record.sample, record.condition, record.epoch])
-            key = "" if record.reply.error else record.key
-            found[name] = _Entry(key, record.digest, breakdown.of(record))
+        name = digest([record.set, record.sample, record.condition, record.epoch])
+        key = "" if record.reply.error else record.key
+        found.setdefault(record.model, {})[name] = _Entry(key, record.digest, breakdown.of(record))
     return found
 
 
@@ -289,19 +318,28 @@ PAIR = "pair"
 SHOWN_FAILURES = 20
 
 
-class CompareSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """compare.json: what is compared, and by whom. `identity` is all of the judge that decides its verdicts."""
+class CompareSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """compare.json: what is compared, and by whom. `identity` is all of the judge that decides its verdicts; `more` are
+    the sides of a board after the first two."""
 
     a: Side
     b: Side
     judge: str
     id: str
     identity: Json
-    schema: int = 1
+    schema: int
+    more: tuple[Side, ...] = ()
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """All sides."""
+        return self.a, self.b, *self.more
 
 
-class Comparison(Struct, frozen=True):
-    """What came of it. table: the figures of all pairs that have a verdict, and by field and value.
+class Comparison(Struct, frozen=True, omit_defaults=True):
+    """What came of it. table: the figures of all pairs that have a verdict, and by field and value; on a board those of
+    every two models. board: of several models, or against a `reference`, which it names; `more` are the sides after the
+    first two.
 
     failed: pairs without a verdict, of which `failures` are the first. requests, usage and cost: what all verdicts
         took, in this call and before; cost None where that is not known.
@@ -319,6 +357,9 @@ class Comparison(Struct, frozen=True):
     usage: Usage
     cost: float | None
     currency: str
+    more: tuple[Side, ...] = ()
+    reference: str = ""
+    board: TablePart | None = None
 
 
 def compare(
@@ -327,6 +368,7 @@ def compare(
     judge: str,
     *,
     models: Sequence[str] = (),
+    reference: str = "",
     by: Sequence[str] = (),
     votes: int = 1,
     limit: int | None = None,
@@ -339,33 +381,34 @@ def compare(
     max_requests: int | None = None,
     quiet: bool = False,
 ) -> Comparison:
-    """Have a judge compare the replies of one model each of two runs, or of two `models` of one run, and keep it in
-    `out`.
+    """Have a judge compare the replies of the models of some runs, or of the `models` named, in pairs, and keep it in
+    `out`. Several models, or a `reference`, make a board.
 
-    Pairs are replies to the same version of a sample under the same condition, in the same epoch. `limit` takes so many
-    of them, chosen by their names, so that a larger one keeps those of before. Two set folders in place of runs: which
-    of two questions, one of each set and paired at random, takes more reasoning; `gold` says nothing there. Called
-    again, it goes on where it stopped. Raises UserError for what does not fit, ModelError for a judge that cannot be
-    asked, Stopped at a limit, Busy where `out` is in use.
+    Pairs are replies to the same version of a sample under the same condition, in the same epoch: of every two models,
+    or of each model and the `reference`. `limit` takes so many samples, chosen by their names, so that a larger one
+    keeps those of before. Two set folders in place of runs: which of two questions, one of each set and paired at
+    random, takes more reasoning; `gold` says nothing there. Called again, it goes on where it stopped; a board takes
+    models more, named after those of before. Raises UserError for what does not fit, ModelError for a judge that cannot
+    be asked, Stopped at a limit, Busy where `out` is in use.
     """
     folder, budget = Path(out), open_budget(prices, max_cost, max_requests)
     if (folder / RUN).exists() or is_set(folder):
         raise UserError(f"{out} is a run or a set: choose another folder for the comparison")
     kind = _Questions if all(is_set(Path(run)) for run in runs) else _Replies
-    matter = kind(runs, models, by, limit)
+    matter = kind(runs, models, by, limit, reference)
 
     async def work(asker: Asker) -> Comparison:
         who = matter.open_judge(asker, votes, gold=gold, pictures=pictures)
-        a, b = matter.sides
-        settings = CompareSettings(a, b, who.label, who.id, who.identity)
+        a, b, *more = matter.sides
+        settings = CompareSettings(a, b, who.label, who.id, who.identity, 1, tuple(more))
         with Store(folder / "records") as store, matter:
             _begin(folder, settings)
             pile = VerdictPile(store, PAIR, Compared)
             pairs = {pair.key: pair for pair in matter.pairs}
             failures = await pile.fill(asker, pairs, matter.compare, "comparing", quiet=quiet)
             store.flush()
-            done = [(found, pair.values) for key, pair in pairs.items() if (found := pile.known(key))]
-            return _finished(folder, settings, done, matter.left_out, failures, by)
+            done = [(found, pair) for key, pair in pairs.items() if (found := pile.known(key))]
+            return _finished(folder, settings, done, matter.left_out, failures, by, reference)
 
     return with_asker(judge, votes, concurrency, budget, Caches(cache, folder), work)
 
@@ -373,23 +416,33 @@ def compare(
 class _Replies(ExitStack):
     """Replies of models, in pairs."""
 
-    def __init__(self, runs: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None) -> None:
+    def __init__(
+        self, runs: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None, reference: str
+    ) -> None:
         super().__init__()
-        opened = [RunFolder(run) for run in runs]
-        self.sides, self._folders = find_sides(opened, models), (opened[0], opened[-1])
-        self.pairs, self.left_out = find_pairs(self._folders, self.sides, by, limit)
+        self._held = find_sides([RunFolder(run) for run in runs], models)
+        self.sides = [side for _, side in self._held]
+        labels = [side.model for side in self.sides]
+        if reference and labels.count(reference) != 1:
+            hint, times = ("", "twice") if reference in labels else (did_you_mean(reference, labels), "not")
+            raise UserError(f"the reference {reference!r} is {times} among the models{hint}: {', '.join(labels)}")
+        place = labels.index(reference) if reference else None
+        self.pairs, self.left_out = find_pairs(self._held, by, limit, place)
 
     def open_judge(self, asker: Asker, votes: int, *, gold: bool, pictures: bool) -> PairJudge:
         self._judge = PairJudge(asker, votes, pictures=pictures, gold=gold)
         return self._judge
 
     def __enter__(self) -> Self:
-        self._a, self._b = (self.enter_context(Recorded(run)) for run in self._folders)
+        opened = {run.folder: run for run, _ in self._held}
+        recorded = {folder: self.enter_context(Recorded(run)) for folder, run in opened.items()}
+        self._recorded = [recorded[run.folder] for run, _ in self._held]
         return self
 
     async def compare(self, pair: ReplyPair) -> Compared | NoVerdict:
-        a, b = self._a.record(pair.a), self._b.record(pair.b)
-        found = await self._judge.compare(self._a.sample(a), a.reply, b.reply, self._a.images(a))
+        one, other = (self._recorded[place] for place in pair.sides)
+        a, b = one.record(pair.a), other.record(pair.b)
+        found = await self._judge.compare(one.sample(a), a.reply, b.reply, one.images(a))
         compared = Compared(
             set=a.set,
             sample=a.sample,
@@ -401,16 +454,20 @@ class _Replies(ExitStack):
             b=b.key,
             preference=found,
         )
-        return _verdict(compared)
+        return _verdict(compared, f"{a.model} and {b.model}" if len(self.sides) > 2 else "")
 
 
 class _Questions(ExitStack):
     """Questions of two sets, in pairs; their keys are their digests."""
 
-    def __init__(self, sets: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None) -> None:
+    def __init__(
+        self, sets: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None, reference: str
+    ) -> None:
         super().__init__()
-        if models or by or len(sets) != 2:
-            raise UserError("questions are compared of two sets, without --models and --by, which go with runs")
+        if models or by or reference or len(sets) != 2:
+            raise UserError(
+                "questions are compared of two sets, without --models, --reference and --by, which go with runs"
+            )
         a, b = self._sets = SampleSet(sets[0]), SampleSet(sets[1])
         self.sides = Side(a.name, ""), Side(b.name, "")
         found, self.left_out = pair_questions((a, b), limit)
@@ -439,34 +496,37 @@ class _Questions(ExitStack):
         return _verdict(compared)
 
 
-def _verdict(found: Compared) -> Compared | NoVerdict:
+def _verdict(found: Compared, models: str = "") -> Compared | NoVerdict:
     if found.preference.winner is not None:
         return found
-    return NoVerdict(found.set, found.sample, found.condition.mode, found.preference.error)
+    return NoVerdict(found.set, found.sample, found.condition.mode, found.preference.error, models)
 
 
 def _finished(
     folder: Path,
     settings: CompareSettings,
-    done: Sequence[tuple[Compared, tuple[str, ...]]],
+    done: Sequence[tuple[Compared, ReplyPair]],
     left_out: LeftOut,
     failures: Sequence[NoVerdict],
     by: Sequence[str],
+    reference: str,
 ) -> Comparison:
-    """Write down the pairs that have a verdict, a line each, and what they come to. done: with the values of the
-    breakdown."""
+    """Write down the pairs that have a verdict, a line each, and what they come to."""
     compared = [each for each, _ in done]
+    models = [side.model for side in settings.sides]
+    if is_board := bool(settings.more or reference):
+        compared = [replace(each, model_a=models[pair.sides[0]], model_b=models[pair.sides[1]]) for each, pair in done]
     with new_file(folder / PAIRS) as file:
         for each in compared:
             file.write(canonical(each) + b"\n")
-    values = {name: [had[place] for _, had in done] for place, name in enumerate(dict.fromkeys(by))}
+    values = {name: [pair.values[place] for _, pair in done] for place, name in enumerate(dict.fromkeys(by))}
     took = total([each.preference for each in compared if each.preference.requests])
     return Comparison(
         a=settings.a,
         b=settings.b,
         judge=settings.judge,
         id=settings.id,
-        table=win_rates(compared, values),
+        table=pair_rates(compared) if is_board else win_rates(compared, values),
         left_out=left_out,
         failed=len(failures),
         failures=[*failures[:SHOWN_FAILURES]],
@@ -474,25 +534,28 @@ def _finished(
         usage=took.usage,
         cost=took.cost,
         currency=took.currency,
+        more=settings.more,
+        reference=reference,
+        board=board(compared, reference, values) if is_board else None,
     )
 
 
 def _begin(folder: Path, settings: CompareSettings) -> None:
-    """Write compare.json. Raises UserError where it is there and speaks of another comparison."""
+    """Write compare.json. Raises UserError where it is there and speaks of another comparison, or of models that are
+    not the first ones of this one."""
     file = folder / COMPARISON
     if file.is_file():
         try:
             before = from_json(file.read_bytes(), CompareSettings)
         except ValueError as error:
             raise InputError(file, None, str(error)) from None
-        if before != settings:
-            what = (
-                "by another judge, or one set up otherwise" if (before.a, before.b) == (settings.a, settings.b) else ""
-            )
-            raise UserError(
-                f"{folder} holds a comparison of {before.a} with {before.b} {what}".rstrip() + ": choose another -o"
-            )
-        return
+        grown = settings.sides[: len(before.sides)] == before.sides
+        if not grown or replace(before, more=settings.more) != settings:
+            what = " by another judge, or one set up otherwise" if grown else ""
+            others = " and ".join(map(str, before.sides[1:]))
+            raise UserError(f"{folder} holds a comparison of {before.a} with {others}{what}: choose another -o")
+        if before == settings:
+            return
     with new_file(file) as out:
         out.write(msgspec.json.format(canonical(settings), indent=2) + b"\n")
 

@@ -58,7 +58,14 @@ from .published import (
     named_table as named_table,
     named_tables as named_tables,
 )
-from .ranks import Compared as Compared, Preference as Preference, Winner as Winner, win_rates as win_rates
+from .ranks import (
+    Compared as Compared,
+    Preference as Preference,
+    Winner as Winner,
+    board as board,
+    pair_rates as pair_rates,
+    win_rates as win_rates,
+)
 from .results import (
     Change as Change,
     Report as Report,

@@ -120,7 +120,7 @@ SIDES, FIRST = ("a", "b"), ("difference", "raw difference")
 BARE = (*SIDES, RAW)
 """Numbers of contrasts that stand without an interval."""
 
-SIGNED = ("difference", RAW, READ, "slope", "shapley", "whole", "interaction", "log odds")
+SIGNED = ("difference", RAW, READ, "slope", "shapley", "whole", "interaction", "log odds", "elo")
 SHOWN = 3
 
 UNITS = "in percent, with 95 % intervals"
@@ -246,7 +246,7 @@ def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *,
         return "-"
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
-    form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
+    form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g", "elo": ",.0f"}.get(unit, ".2f")
     form = f"{'+' if sign else ''}z{form}"
     shown = ["\N{EN DASH}" if one is None else f"{one:{form}}" for one in (value, *(ends or ()))]
     if value is None and ends:

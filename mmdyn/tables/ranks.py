@@ -1,4 +1,4 @@
-"""Leaderboards with shared ranks, rankings, and win rates of pairs.
+"""Leaderboards with shared ranks, rankings, win rates of pairs, and boards of models by their pairs.
 
 Only a paired test of two models, adjusted by Holm over all pairs, settles their order. A rank is the range over all
 orders that these tests leave; so is the interval of Kendall's tau. Source of such ranges: Mogstad, Romano, Shaikh and
@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
+from math import log
 from typing import Literal
 
 import numpy as np
@@ -19,7 +21,17 @@ from msgspec.structs import replace
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition, Usage
-from mmdyn.stats import Estimate, Floats, Ints, group_means, mean_score, paired_difference, rank_correlations
+from mmdyn.stats import (
+    TOO_FEW_NOTE,
+    Estimate,
+    Floats,
+    Ints,
+    bradley_terry,
+    group_means,
+    mean_score,
+    paired_difference,
+    rank_correlations,
+)
 from mmdyn.table import Leaderboard, Ranking
 from mmdyn.tables.blocks import MACRO, TOTAL, Block, Interval, Key, Numbered, Row, TablePart, macro_cell, p_digits
 from mmdyn.tables.columns import Columns
@@ -171,8 +183,11 @@ class Preference(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         return places.get(self.orders, "")
 
 
-class Compared(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two replies to one sample under one condition, and the preferred one. `a` and `b` are their records' keys."""
+class Compared(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Two replies to one sample under one condition, and the preferred one.
+
+    a, b: their records' keys. model_a, model_b: on a board the names of their models; else empty.
+    """
 
     set: str
     sample: str
@@ -183,6 +198,8 @@ class Compared(Struct, frozen=True, forbid_unknown_fields=True):
     a: str
     b: str
     preference: Preference
+    model_a: str = ""
+    model_b: str = ""
 
 
 def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]] = {}) -> TablePart:
@@ -201,13 +218,19 @@ def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]] = {}) -
     """
     if not pairs:
         return TablePart("winrates", TITLE, "quantity", [], [NONE])
+    whole, *parts = [_rows({"subset": subset}, some) for subset, some in _subsets(pairs, by).items()]
+    first = [replace(row, p_adjusted=row.p) for row in whole]
+    return TablePart("winrates", TITLE, "quantity", [*first, *adjusted([row for rows in parts for row in rows])], [])
+
+
+def _subsets(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]]) -> dict[str, Sequence[Compared]]:
+    """All pairs, and those of each value of each name."""
     cells = break_down(tuple(by), zip(pairs, zip(*by.values(), strict=True), strict=True)) if by else {}
-    parts = [row for name, of in cells.items() for value, some in of.items() for row in _rows(f"{name} {value}", some)]
-    whole = [replace(row, p_adjusted=row.p) for row in _rows(TOTAL, pairs)]
-    return TablePart("winrates", TITLE, "quantity", [*whole, *adjusted(parts)], [])
+    parts = {f"{name} {value}": some for name, of in cells.items() for value, some in of.items()}
+    return {TOTAL: pairs, **parts}
 
 
-def _rows(subset: str, pairs: Sequence[Compared]) -> Iterator[Row]:
+def _rows(factors: dict[str, str], pairs: Sequence[Compared]) -> Iterator[Row]:
     def row(
         quantity: str,
         unit: str,
@@ -218,9 +241,7 @@ def _rows(subset: str, pairs: Sequence[Compared]) -> Iterator[Row]:
         n: int = 0,
         method: str = "",
     ) -> Row:
-        return Row(
-            factors={"subset": subset}, quantity=quantity, unit=unit, value=value, ci95=ci95, p=p, n=n, method=method
-        )
+        return Row(factors=factors, quantity=quantity, unit=unit, value=value, ci95=ci95, p=p, n=n, method=method)
 
     def share(quantity: str, found: Estimate, n: int) -> Row:
         found = found.rounded
@@ -265,3 +286,110 @@ class _Groups:
     def mean(self, shares: Floats) -> Estimate:
         """The mean over parents."""
         return mean_score(shares, self.ones, self.labels)
+
+    def wins(self, pairs: Sequence[Compared], places: Mapping[str, int]) -> Floats:
+        """Of each parent, the share of its pairs of two models that the first one won, ties as half: shape (parents,
+        models, models)."""
+        sums, counts = np.zeros((2, len(self.ones), len(places), len(places)))
+        a, b = (np.array([places[model] for model in each]) for each in zip(*map(_models_of, pairs), strict=True))
+        won = np.array([POINTS[pair.preference.winner or "tie"] for pair in pairs])
+        for one, other, points in ((a, b, won), (b, a, 1 - won)):
+            np.add.at(sums, (self._places, one, other), points)
+            np.add.at(counts, (self._places, one, other), 1.0)
+        return sums / np.maximum(counts, 1)
+
+
+def _models_of(pair: Compared) -> tuple[str, str]:
+    return pair.model_a, pair.model_b
+
+
+POINTS: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
+RESULTS: dict[Winner, tuple[str, str]] = {"a": ("wins", "losses"), "tie": ("ties", "ties"), "b": ("losses", "wins")}
+"""What a pair is worth to a, and what it is to a and b."""
+
+OF_ALL_PAIRS = ("position bias", "pairs", "ties", "asked", "first", "second", "unsteady")
+"""What is told of all pairs together: all that does not hang on which model is called a."""
+
+
+def pair_rates(pairs: Sequence[Compared]) -> TablePart:
+    """Compute what `win_rates` does for every two models of a board, adjusted by Holm over these, and the position bias
+    over all pairs."""
+    every = dict[tuple[str, str], list[Compared]]()
+    for pair in pairs:
+        every.setdefault(_models_of(pair), []).append(pair)
+    rows = adjusted([row for (a, b), some in every.items() for row in _rows({"a": a, "b": b}, some)])
+    whole = [row for row in _rows({"a": TOTAL, "b": TOTAL}, pairs) if row.quantity in OF_ALL_PAIRS] if pairs else []
+    return TablePart("winrates", TITLE, "quantity", [*rows, *whole], [] if pairs else [NONE])
+
+
+ELO = 400 / log(10)
+"""Elo points of a log odds of 1: 400 points are odds of 10 to 1."""
+
+BOARD = (
+    "Board: Elo by the Bradley-Terry model (400 points: odds of 10 to 1; {zero}: 0) and win rate {over}; a tie is"
+    " half a win for each"
+)
+JACKKNIFE = "Bradley-Terry, Firth's penalty, jackknife over questions, t"
+UNLINKED = "no Elo, as some models share no judged question with the others, even by way of third ones"
+ONE_SIDED = (
+    "one model, or several against all others, won every pair or lost every pair: no Elo fits that best; it is finite"
+    " by Firth's penalty, and its outer end is no bound"
+)
+
+
+def board(pairs: Sequence[Compared], reference: str = "", by: Mapping[str, Sequence[str]] = {}) -> TablePart:
+    """Rank models by their pairs.
+
+    Args:
+        pairs: As for `win_rates`; each names its two models.
+        reference: The model whose Elo is 0, and against which win rates are: each pair is with it. Empty for a mean Elo
+            of 0, and win rates over all pairs.
+        by: As for `win_rates`.
+
+    Returns:
+        Of each model, the best first, over all pairs and for each value: its `rank` over all orders that tests leave,
+            as in a leaderboard; `elo`; `win rate`, over the parents of its pairs, each by their mean; and the counts of
+            pairs, `wins`, `ties` and `losses`.
+    """
+    title = BOARD.format(zero=reference or "their mean", over=f"against {reference}" if reference else "over all pairs")
+    subsets = _subsets(pairs, by) if pairs else {}
+    rows = [row for subset, some in subsets.items() for row in _board_rows(subset, some, reference)]
+    return TablePart("board", title, "quantity", rows, [] if pairs else [NONE])
+
+
+def _board_rows(subset: str, pairs: Sequence[Compared], reference: str) -> Iterator[Row]:
+    models = [*dict.fromkeys(model for pair in pairs for model in _models_of(pair))]
+    places = {model: place for place, model in enumerate(models)}
+    groups, anchor = _Groups(pairs), places.get(reference)
+    wins = groups.wins(pairs, places)
+    by_cluster = np.zeros((int(groups.labels.max()) + 1, len(places), len(places)))
+    np.add.at(by_cluster, groups.labels, wins)
+    found, every = bradley_terry(by_cluster, anchor), [*places.values()]
+    ranks = found.ranks() if found else [(1, len(places))] * len(places)
+    results = ((_models_of(pair), RESULTS[pair.preference.winner or "tie"]) for pair in pairs)
+    tally = Counter(each for sides, result in results for each in zip(sides, result, strict=True))
+    order = found.values if found else wins.sum((0, 2)) / (wins + wins.swapaxes(1, 2)).sum((0, 2))
+    for place in np.argsort(-order.round(9), kind="stable").tolist():
+        rate, n = _win_rate(groups, wins, place, every if anchor is None or anchor == place else [anchor])
+        row, (low, high) = partial(Row, factors={"subset": subset, "model": models[place]}, n=n), ranks[place]
+        yield row(quantity=RANK, unit=RANK, value=(low + high) / 2, ci95=(low, high), method=f"{RANGE}, by Elo")
+        ends, note = found.ci95(place) if found else None, UNLINKED
+        if found:
+            few = "" if ends or place == anchor else TOO_FEW_NOTE
+            note = "; ".join(filter(None, (few, "" if found.finite else ONE_SIDED)))
+        elo, *around = (round(ELO * float(end), 6) + 0.0 for end in (order[place], *(ends or ())))
+        ci95, method = ((around[0], around[1]), JACKKNIFE) if around else (None, "")
+        yield row(quantity="elo", unit="elo", value=elo if found else None, ci95=ci95, method=method, note=note)
+        if place != anchor:
+            share = rate.rounded
+            yield row(quantity="win rate", unit="share", value=share.value, ci95=share.ci95, method=share.method)
+        for name in ("wins", "ties", "losses"):
+            yield row(quantity=name, unit="count", value=tally[models[place], name])
+
+
+def _win_rate(groups: _Groups, wins: Floats, place: int, others: Sequence[int]) -> tuple[Estimate, int]:
+    """The win rate of a model over its pairs with some others, and of how many parents these are."""
+    played = (wins + wins.swapaxes(1, 2))[:, place][:, others].sum(1)
+    there = played > 0
+    shares = wins[there, place][:, others].sum(1) / played[there]
+    return mean_score(shares, np.ones(len(shares)), groups.labels[there]), len(shares)

@@ -70,6 +70,7 @@ PARTS = {
     ("mmdyn/tables/judged.py", "--judge"): "grade",
     ("mmdyn/models/model.py", "--allow-programs"): "run",
     ("mmdyn/run/verdicts.py", "--models"): "compare",
+    ("mmdyn/run/verdicts.py", "--reference"): "compare",
     **{
         (NEXT, option): "eval"
         for option in (

@@ -116,8 +116,9 @@ def test_the_sheet_says_what_it_shows() -> None:
 @pytest.mark.parametrize(
     ("given", "more", "problem"),
     [
-        (["rbench", "mmlu"], {"models": ["m"]}, "without --models and --by, which go with runs"),
-        (["rbench", "mmlu"], {"by": ["subject"]}, "without --models and --by"),
+        (["rbench", "mmlu"], {"models": ["m"]}, "without --models, --reference and --by, which go with runs"),
+        (["rbench", "mmlu"], {"by": ["subject"]}, "without --models, --reference and --by"),
+        (["rbench", "mmlu"], {"reference": "m"}, "without --models, --reference and --by"),
         (["rbench"], {}, "questions are compared of two sets"),
         (["rbench", "empty"], {}, "empty holds no question of its own"),
         (["rbench", "nowhere"], {}, "no run.json in it"),

@@ -201,7 +201,7 @@ def test_runs_by_the_same_answers_are_compared_without_a_word(tmp_path: Path) ->
     changes = report(run.folder, other.folder).rows("contrasts", "difference")
     assert changes and not any(row.note for row in changes) and all(row.value == 0 for row in changes)
     both = RunFolder(run.folder), RunFolder(other.folder)
-    pairs, left_out = find_pairs(both, find_sides(both, ()), (), None)
+    pairs, left_out = find_pairs(find_sides(both, ()), (), None)
     assert (len(pairs), left_out.changed) == (3, 0)
 
 
