@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from mmdyn.sample import Language, Sample, from_json
 
 LEVELS = ("discipline", "field", "subfield")
 """The levels of a statement's subject, from the widest down."""
+JOINING = "make one set of both by `mmdyn data join`, which tells such ids apart by the sets' names"
 SKIPPING = "`mmdyn build bank` makes a set without such lines with --skip-bad, which `mmdyn compose` takes, too"
 
 
@@ -57,30 +58,45 @@ class Group(NamedTuple):
         return len(self.true) + len(self.false)
 
 
-def read_bank(source: Path, share_by: str) -> list[Group]:
-    """The statements of a bank by subject and language, groups in order of their names and statements in
-    order of their ids, whatever the bank's order.
+def paths_of(banks: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The paths of one bank or several."""
+    return [Path(bank) for bank in ([banks] if isinstance(banks, str | Path) else banks)]
+
+
+def read_banks(banks: str | Path | Sequence[str | Path], share_by: str) -> list[Group]:
+    """The statements of all banks by subject and language, groups in order of their names and statements in
+    order of their ids, whatever the banks' order.
+
+    A statement that stands in two banks, equal in all, counts once. An id of two statements is an error rather than
+    kept apart by the banks' names: sets to avoid know statements by their ids, which may not depend on the banks that
+    are read together.
 
     Args:
-        source: JSON Lines of Statements, or a set of them (`mmdyn build bank` makes one).
+        banks: Of each bank JSON Lines of Statements, or a set of them (`mmdyn build bank` makes one).
         share_by: The level of the subject: discipline, field or subfield.
 
     Raises:
         InputError: A line is no statement, an id stands twice, a pair is false itself, or nothing is there.
     """
     groups, statements = dict[tuple[str, Language], Group](), dict[str, Statement]()
-    for _, statement in _of_set(SampleSet(source)) if is_set(source) else numbered_statements(source):
-        statements[statement.id] = statement
+    places = dict[str, Path]()
+    for source in paths_of(banks):
+        found = [*(_of_set(SampleSet(source)) if is_set(source) else numbered_statements(source))]
+        if not found:
+            raise InputError(source, None, "holds no statement: give JSON Lines with id, text and label")
+        for _, statement in found:
+            place = places.setdefault(statement.id, source)
+            if statement != statements.setdefault(statement.id, statement):
+                raise InputError(source, None, f"{statement.id!r} is another statement's id in {place}: {JOINING}")
+    for statement in statements.values():
         subject, language = getattr(statement, share_by), statement.language
         key = subject, language
         group = groups.get(key) or groups.setdefault(key, Group(subject, language, [], []))
         (group.true if statement.label else group.false).append(statement)
-    for statement in statements.values():
         pair = statements.get(statement.pair)
         if pair is not None and not pair.label:
-            raise InputError(source, None, f"{statement.id!r} names {pair.id!r} as its pair, which is false itself")
-    if not groups:
-        raise InputError(source, None, "holds no statement: give JSON Lines with id, text and label")
+            problem = f"{statement.id!r} names {pair.id!r} as its pair, which is false itself"
+            raise InputError(places[statement.id], None, problem)
     for group in groups.values():
         group.true.sort(key=attrgetter("id"))
         group.false.sort(key=attrgetter("id"))

@@ -24,11 +24,11 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from mmdyn.build.bank import LEVELS, Group, Statement, read_bank
+from mmdyn.build.bank import LEVELS, Group, Statement, paths_of, read_banks
 from mmdyn.build.blind import blind_earnings, places_of
 from mmdyn.build.step import Draws
 from mmdyn.build.uses import Uses
-from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, is_set, made, new_file, write_rows
+from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, fingerprint, is_set, made, new_file, write_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.prompts import filled
@@ -272,7 +272,7 @@ class Question(NamedTuple):
 
 
 def compose(
-    bank: str | Path,
+    banks: str | Path | Sequence[str | Path],
     out: str | Path,
     spec: ComposeSpec = ComposeSpec(),
     *,
@@ -283,13 +283,15 @@ def compose(
     uses: Uses | None = None,
     quiet: bool = True,
 ) -> SampleSet:
-    """Compose a set of questions. Equal statements (in any order), specs, secrets and sets to avoid give equal samples.
+    """Compose a set of questions out of one bank or several. Equal statements (in any order), specs, secrets and sets
+    to avoid give equal samples.
 
     set.json says under `made.summary` how many questions each subject has, the positions of the right options, how
     often statements are used, what solvers earn that know nothing, and the overlap with the sets of `avoid`.
 
     Args:
-        bank: JSON Lines of statements (Statement).
+        banks: JSON Lines of statements (Statement), or sets of them. A statement, its falsifications and near copies
+            count as one in whatever banks they stand.
         out: The new set's folder.
         name: The new set's name; that of the folder by default.
         avoid: Composed sets; no question shares more than `max_shared` statements with one of theirs, kept or dropped.
@@ -299,27 +301,29 @@ def compose(
         uses: The uses by other sets that are published together with this one; its own are added.
 
     Raises:
-        InputError: The bank, a secret, or a set to avoid, cannot be read.
-        UserError: The bank is too small, or numbers do not fit each other; no set is written.
+        InputError: A bank, a secret, or a set to avoid, cannot be read.
+        UserError: The banks are too small, or numbers do not fit each other; no set is written.
     """
-    bank, out = Path(bank), Path(out)
+    banks, out = paths_of(banks), Path(out)
     if spec.max_shared is not None and not avoid:
         raise UserError("--max-shared bounds what is shared with other sets: name them by --avoid")
     if publish:
         check_public(Path(publish), out)
     sizes = read_sizes(spec)
-    groups = fitting(read_bank(bank, spec.share_by), spec, sizes)
+    found = read_banks(banks, spec.share_by)
+    groups = fitting(found, spec, sizes)
     overlaps = Overlaps([SampleSet(folder) for folder in avoid])
     if uses is None:
-        uses = Uses(groups, spec.max_uses)
+        uses = Uses(found, spec.max_uses)
         for origins in overlaps.origins:
             uses.add_origins(origins)
     key = draw_key(Path(secret) if secret else secret_of(out), groups, spec, overlaps)
     questions = draw_questions(groups, spec, sizes, overlaps, uses, key)
     summary = _summary(questions, spec, overlaps, uses)
     told: dict[str, Json] = {"spec": asdict(spec), "secret": digest([COMMAND, key]), "summary": summary}
-    how = made(COMMAND, bank, avoid=[*overlaps.digests], published_with=[*uses.sets], name=name, **told)
-    rows = (_row(bank, spec, key, number, question) for number, question in enumerate(questions, 1))
+    told["beside"] = [fingerprint(bank) for bank in banks[1:]]
+    how = made(COMMAND, banks[0], avoid=[*overlaps.digests], published_with=[*uses.sets], name=name, **told)
+    rows = (_row(banks[0], spec, key, number, question) for number, question in enumerate(questions, 1))
     with ProgressBar("composing", len(questions), quiet=quiet) as bar:
         composed = write_rows(bar.count(rows), ImageFolder(out), name, how)
     uses.sets.append(composed.manifest.digest)

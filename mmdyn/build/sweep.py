@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import fields, replace
 
-from mmdyn.build.bank import read_bank
+from mmdyn.build.bank import read_banks
 from mmdyn.build.compose import (
     ComposeSpec,
     Overlaps,
@@ -28,7 +28,7 @@ SWEPT = ("questions", "statements", "options", "combination", "seed")
 
 
 def compose_sweep(
-    bank: str | Path,
+    banks: str | Path | Sequence[str | Path],
     out: str | Path,
     spec: ComposeSpec,
     sweep: Sequence[str] = (),
@@ -44,7 +44,7 @@ def compose_sweep(
     The sets of a sweep are one collection: what was used in one counts in the next.
 
     Args:
-        bank: JSON Lines of statements.
+        banks: As `compose` takes them.
         spec: The settings that all sets share.
         sweep: `name=range`, such as options=4-10.
         name: The set's name, or the beginning of the sets' names.
@@ -71,7 +71,7 @@ def compose_sweep(
         )
     uses, place = None, Path(secret) if secret else None
     if axes:
-        groups, others = read_bank(Path(bank), spec.share_by), [SampleSet(other) for other in avoid]
+        groups, others = read_banks(banks, spec.share_by), [SampleSet(other) for other in avoid]
         for one in specs.values():
             fitting(groups, one, read_sizes(one))
         uses, place = Uses(groups, spec.max_uses), place or secret_of(Path(out))
@@ -86,7 +86,7 @@ def compose_sweep(
         folder = Path(out) / ending if ending else Path(out)
         begins = name or (Path(out).resolve().name if ending else None)
         yield compose(
-            bank,
+            banks,
             folder,
             one,
             name=f"{begins}-{ending}" if ending else begins,

@@ -17,14 +17,14 @@ from mmdyn.build.near import NearTexts
 
 COPIES, LINKED, LEAST = 0.8, 0.5, 5
 """The shares of word triples from which on two statements are near copies, and from which on a solver takes them for
-two of one origin; and how many triples a statement must have: shorter ones look alike by chance."""
+two of one origin; and how many triples a statement must have: shorter ones look alike by chance, and must be equal."""
 
 
 class Uses:
-    """The uses of a bank's statements, by origin, in questions that are published together.
+    """The uses of statements, by origin, in questions that are published together.
 
     Args:
-        groups: The bank.
+        groups: All statements, of one bank or several.
         most: The most questions that an origin may stand in.
 
     Attributes:
@@ -37,12 +37,14 @@ class Uses:
     def __init__(self, groups: Sequence[Group], most: int) -> None:
         self.most, self._counts = most, Counter[str]()
         self._origins, self._near = dict[str, str](), dict[str, str]()
-        texts = NearTexts(LINKED)
+        texts, short = NearTexts(LINKED), dict[bytes, str]()
         for statement in sorted((one for group in groups for one in _all(group)), key=lambda one: one.id):
             sketch = texts.sketch(statement.text)
-            alike = texts.near(sketch) if len(sketch.triples) >= LEAST else {}
             if len(sketch.triples) >= LEAST:
+                alike = texts.near(sketch)
                 texts.add(statement.id, sketch)
+            else:
+                alike = {short.setdefault(sketch.triples.tobytes(), statement.id): 1.0}
             self._near[statement.id] = statement.id
             for other in alike:
                 _join(self._near, statement.id, other)

@@ -18,7 +18,7 @@ def _groups() -> Groups:
 
 
 @click.command("compose", cls=Command, groups=_groups)
-@click.argument("bank", metavar="BANK", type=click.Path(path_type=Path))
+@click.argument("banks", metavar="BANK...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--out", metavar="SET", required=True, type=OutPath())
 @click.option("--avoid", metavar="SET", multiple=True)
 @click.option("--sweep", metavar="NAME=RANGE", multiple=True)
@@ -27,7 +27,7 @@ def _groups() -> Groups:
 @click.option("--name", metavar="NAME")
 @click.option("-q", "--quiet", is_flag=True)
 def command(
-    bank: Path,
+    banks: tuple[Path, ...],
     out: Path,
     avoid: tuple[str, ...],
     sweep: tuple[str, ...],
@@ -39,9 +39,10 @@ def command(
 ) -> None:
     """Compose questions out of statements: which of several are correct?
 
-    BANK is a JSON Lines file of statements: id, text, label (true or false), discipline, field, subfield, language,
-    pair (of a false one, the id of the statement that it falsifies), error_type, source. The same seed and secret make
-    the same questions.
+    BANK is a set of statements, or a JSON Lines file of them: id, text, label (true or false), discipline, field,
+    subfield, language, pair (of a false one, the id of the statement that it falsifies), error_type, source. In several
+    banks a statement, its falsifications and near copies count as one. The same seed and secret make the same
+    questions.
     \f
     out: The new set's folder; with --sweep a folder of sets.
     avoid: A composed set: tell what is shared with it (bound that by --max-shared).
@@ -56,7 +57,7 @@ def command(
 
     spec = take(arguments, ComposeSpec)
     made_sets = compose_sweep(
-        bank, out, spec, sweep, name=name, avoid=avoid, secret=secret, publish=publish, quiet=quiet
+        banks, out, spec, sweep, name=name, avoid=avoid, secret=secret, publish=publish, quiet=quiet
     )
     for made in made_sets:
         if not quiet:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
@@ -262,7 +263,8 @@ def _open(
 def join(sets: Sequence[Given], out: Path, name: str | None = None) -> SampleSet:
     """Write the samples of several sets into a new set, one set after the other; the same join made before is opened.
 
-    An id or a group that several sets have gets its set's name as a prefix (`exam/q1`). Pictures and texts of knowledge
+    An id or a group that several sets have gets its set's name as a prefix (`exam/q1`), also where a false statement
+    names a true one as its pair. Pictures and texts of knowledge
     points are copied; dropped samples are not.
 
     Args:
@@ -298,16 +300,22 @@ def join(sets: Sequence[Given], out: Path, name: str | None = None) -> SampleSet
 
 
 def _rows(opened: Sequence[SampleSet], images: ImageFolder) -> Iterator[Row]:
-    """Their rows. An id of one set may be a group of another, so that both are looked at together."""
-    sets = Counter(name for one in opened for name in {name for sample in one for name in (sample.id, sample.group)})
+    """Their rows. An id of one set may be a group of another, or be named as a pair there, so that all are looked at
+    together."""
+    names = ({name for sample in one for name in _names(sample)} for one in opened)
+    sets = Counter(chain.from_iterable(names))
     for one in opened:
         for row in one.rows():
             yield Row.build(row.file, row.line, _apart, row.sample, one, images, sets) if row.sample else row
 
 
-def _apart(sample: Sample, source: SampleSet, images: ImageFolder, sets: Counter[str | None]) -> Sample:
-    """The sample with its pictures, and with the set's name before an id or a group that other sets have too. Raises
-    ValueError where a picture cannot be read, or what comes of it is taken."""
+def _names(sample: Sample) -> list[str]:
+    return [name for name in (sample.id, sample.group, sample.meta.get("pair")) if isinstance(name, str)]
+
+
+def _apart(sample: Sample, source: SampleSet, images: ImageFolder, sets: Counter[str]) -> Sample:
+    """The sample with its pictures, and with the set's name before an id, group or pair that other sets have too.
+    Raises ValueError where a picture cannot be read, or what comes of it is taken."""
 
     def named(name: str) -> str:
         apart = f"{source.name}/{name}" if sets[name] > 1 else name
@@ -315,8 +323,9 @@ def _apart(sample: Sample, source: SampleSet, images: ImageFolder, sets: Counter
             raise ValueError(f"{apart!r} is another's id or group: `mmdyn data convert --name` names the set otherwise")
         return apart
 
-    moved = bring_images(sample, source.images, images)
-    return replace(moved, id=named(sample.id), group=sample.group and named(sample.group))
+    moved, pair = bring_images(sample, source.images, images), sample.meta.get("pair")
+    meta = sample.meta | ({"pair": named(pair)} if isinstance(pair, str) else {})
+    return replace(moved, id=named(sample.id), group=sample.group and named(sample.group), meta=meta)
 
 
 def _knowledge(opened: Sequence[SampleSet]) -> list[KnowledgePoint]:
