@@ -16,7 +16,7 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.plugins import load
 
-SOUND = dict.fromkeys(("consistent", "reasoned", "factual", "clear", "complete"), True)
+SOUND = dict.fromkeys(("whole", "consistent", "reasoned", "factual", "clear", "complete"), True)
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def test_a_changed_sample_picture_or_reply_is_told(tmp_path: Path) -> None:
     replies.write_text(replies.read_text().replace("from where?", "to where?"))
     good, bad, odd = replay(SampleSet(made.folder), source)
     assert good.differing == ["answer", image_ref(picture())] and odd.differing == []
-    assert bad.differing == ["it leaves (it is not clear (to where?))"]
+    assert bad.differing == ["it leaves (it is not clear ('to where?'))"]
     done = mmdyn("data", "show", made.folder, "good", "--replay")
     assert done.returncode == 1 and "good replayed: answer; " in done.stdout and done.stdout.rstrip().endswith("differ")
 

@@ -232,8 +232,8 @@ SOUND = [
     open_ended("less", question="For which x is 2 < x > 1, if x & y are whole numbers?"),
 ]
 UNSOUND = {
-    "it speaks of a picture ('shown in') and has none": open_ended(
-        "q", question="Find the area that is shown in grey."
+    "it speaks of a picture ('shown in the figure') and has none": open_ended(
+        "q", question="Find the area that is shown in the figure."
     ),
     "it speaks of a picture ('如图') and has none": open_ended("q", question="如图，求阴影部分的面积。", language="zh"),
     "the question asks nothing": open_ended("q", question="Question: 1."),
@@ -251,7 +251,7 @@ UNSOUND = {
     ),
     "it holds markup ('<br/>')": open_ended("q", question="What is the area<br/> of a circle of radius 3?"),
     "option C is empty": choice("q", texts=("red", "blue", "（）", "green")),
-    "two options are equal": choice("q", texts=("red", "blue", "green", " Green")),
+    "two options are equal": choice("q", texts=("red", "blue", "green", " green ")),
     "the options stand in the question, too": choice(
         "q", texts=("red", "blue"), question="Which colour has the sky?\nA. red\nB. blue"
     ),
@@ -282,7 +282,7 @@ def test_fields_that_are_required(tmp_path: Path) -> None:
 
 def test_pictures_that_nobody_can_use(tmp_path: Path) -> None:
     sharp = Image.open(io.BytesIO(picture(200, 160, text="7 + 8")))
-    blurred = sharp.filter(ImageFilter.GaussianBlur(12))
+    blurred = sharp.filter(ImageFilter.GaussianBlur(6))
     broken = sharp.copy()
     broken.paste((128, 128, 128), (0, 90, 200, 160))
     pictures = {

@@ -165,7 +165,7 @@ def translated(folder: Path) -> Case:
 
 def reviewed(folder: Path) -> Case:
     given = pictured(folder)
-    sound = dict.fromkeys(("consistent", "reasoned", "factual", "clear", "complete"), True)
+    sound = dict.fromkeys(("whole", "consistent", "reasoned", "factual", "clear", "complete"), True)
     bad = msgspec.json.encode(next(iter(SampleSet(given))).question[:12]).decode()[1:-1]
     replies = [says(bad, **sound | {"complete": False}, why="缺图"), says(**sound, why="")]
     return Case(given, (), replies, kept=ASKED - 1, refused=1, pictures=seen(given))

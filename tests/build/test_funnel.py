@@ -13,7 +13,7 @@ from making import choice, image_ref, picture, write_set
 from mmdyn.data import SampleSet, Stage, stages
 from mmdyn.sample import Sample
 
-SOUND = dict.fromkeys(("consistent", "reasoned", "factual", "clear", "complete"), True)
+SOUND = dict.fromkeys(("whole", "consistent", "reasoned", "factual", "clear", "complete"), True)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def test_the_whole_chain_is_told(tmp_path: Path) -> None:
     assert taken.returncode == 0, taken.stderr
     told = mmdyn("build", "dedup", tmp_path / "taken", "-o", tmp_path / "final")
     assert told.returncode == 0, "what failed in an earlier step is not a failure of this one"
-    unclear = "it is not clear (of what?)"
+    unclear = "it is not clear (…)"
     found = stages(SampleSet(tmp_path / "final"))
     assert found[2].left.pop("failed").popitem()[1] == 1
     assert found == [

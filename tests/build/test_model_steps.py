@@ -27,7 +27,7 @@ def says(**reply: Any) -> str:
 
 
 def review(**verdicts: bool) -> str:
-    sound = dict.fromkeys(("consistent", "reasoned", "factual", "clear", "complete"), True)
+    sound = dict.fromkeys(("whole", "consistent", "reasoned", "factual", "clear", "complete"), True)
     return says(**sound | verdicts, why="the unit is missing")
 
 
@@ -54,7 +54,7 @@ def test_what_a_model_finds_at_fault_leaves(tmp_path: Path) -> None:
     made = SampleSet(tmp_path / "out")
     assert [sample.id for sample in made] == ["good"] and made.images.read(image_ref(data)) == data
     told = reasons(made)
-    assert told["bad"] == "it is not clear and complete (the unit is missing)"
+    assert told["bad"] == "it is not clear and complete ('the unit is missing')"
     assert "gave nothing usable" in told["odd"]
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from mmdyn.build.near import NearTexts
 from mmdyn.build.quality import alike, fingerprint_of
 from mmdyn.data import ImageFolder, SampleSet
-from mmdyn.sample import Sample
+from mmdyn.sample import Answer, Sample
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,9 +45,8 @@ class Dedup:
         for sample in samples:
             words = "\n".join((sample.question, *(option.text for option in sample.options)))
             pictures = [fingerprint_of(images, ref) for ref in sample.all_images]
-            seen[sample.id] = _Seen(
-                words, sample.group, sample.answer is False, str(sample.meta.get("pair", "")), pictures
-            )
+            pair = str(sample.meta.get("pair", ""))
+            seen[sample.id] = _Seen(words, sample.group, sample.answer, pair, pictures)
             sketch = self._texts.sketch(words)
             for earlier in self._texts.near(sketch):
                 if seen[earlier].is_like(seen[sample.id]):
@@ -63,13 +62,15 @@ class _Seen(NamedTuple):
 
     words: str
     group: str | None
-    false: bool
+    answer: Answer
     pair: str
     pictures: list[int]
 
     def is_like(self, other: _Seen) -> bool:
         """Whether one may be left out for the other."""
-        if self.false != other.false or (self.pair and self.pair == other.pair):
+        if (self.answer is False) != (other.answer is False) or (self.pair and self.pair == other.pair):
+            return False
+        if self.pictures and self.answer != other.answer:
             return False
         if self.group and self.group == other.group and self.words != other.words:
             return False

@@ -14,6 +14,7 @@ from mmdyn.sample import Sample
 
 
 class _Review(Struct, forbid_unknown_fields=True):
+    whole: bool
     consistent: bool
     reasoned: bool
     factual: bool
@@ -32,13 +33,14 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Review:
-    """Have a model judge question, answer and explanation, and take out what fails in any of five ways.
+    """Have a model judge question, answer and explanation, and take out what fails in any of six ways.
 
     The second of the three stages by which MDK12-Bench screens raw items (Data Screening): the answer fits the
-    question, the reasoning is sound, facts are right, the language is clear, nothing is missing.
+    question, the reasoning is sound, facts are right, the language is clear, nothing is missing. Before that it asks
+    whether the question's text breaks off, which rules seldom see.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     asks: ClassVar[tuple[str, ...]] = ("review",)
     Settings: ClassVar[type[Struct]] = _Settings
 
@@ -55,7 +57,7 @@ class Review:
         shown |= {"answer": sample.answer, "explanation": sample.explanation}
         data = {"item": msgspec.json.format(canonical(shown), indent=1).decode()}
         found = self._asked.ask("review", sample.language, draws, data, _Review, lambda reply: reply, pictures)
-        verdicts = {name: getattr(found, name) for name in ("consistent", "reasoned", "factual", "clear", "complete")}
-        if failed := [name for name, holds in verdicts.items() if not holds]:
-            raise Refused(f"it is not {' and '.join(failed)} ({' '.join(found.why.split())[:120]})")
+        if failed := [name for name in _Review.__struct_fields__ if getattr(found, name) is False]:
+            why = " ".join(found.why.split()).replace("'", "’")[:120]
+            raise Refused(f"it is not {' and '.join(failed)} ('{why}')")
         yield sample

@@ -61,4 +61,5 @@ class Screen:
             return f"the year {year} is impossible"
         if problem := next(word_problems(sample), ""):
             return problem
-        return next(filter(None, (picture_problem(source.images, ref) for ref in sample.all_images)), "")
+        found = (picture_problem(source.images, ref, sample.question) for ref in sample.all_images)
+        return next(filter(None, found), "")
