@@ -1,6 +1,6 @@
 """Draws the pages of a PDF as pictures: a program of its own, as a PDF may hang it or eat its memory.
 
-python -m mmdyn.build._draw_pdf FILE FOLDER DPI MEGABYTES DISK
+python -m mmdyn.build._draw_pdf FILE FOLDER DPI MEGABYTES DISK FIRST LAST
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ PAGE_SECONDS = 8
 """For how long a page is drawn."""
 
 
-def main(file: str, folder: str, dpi: str, megabytes: str, disk: str) -> None:
-    """Write FOLDER/00001.png and so on; exit status 1 with the reason on standard error."""
+def main(file: str, folder: str, dpi: str, megabytes: str, disk: str, first: str, last: str) -> None:
+    """Write FOLDER/00001.png and so on, up to the end where LAST is 0; exit status 1 with the reason on standard
+    error."""
     import pypdfium2
 
     limit = int(megabytes) << 20
@@ -23,10 +24,14 @@ def main(file: str, folder: str, dpi: str, megabytes: str, disk: str) -> None:
     try:
         left = int(disk) << 20
         signal.alarm(PAGE_SECONDS)  # PDFium heeds nothing else
-        for number, page in enumerate(pypdfium2.PdfDocument(file), 1):
+        book = pypdfium2.PdfDocument(file)
+        end = int(last) or len(book)
+        if not 1 <= int(first) <= end <= len(book):
+            raise ValueError(f"{first} to {last} are no pages of {len(book)}")
+        for number in range(int(first), end + 1):
             signal.alarm(PAGE_SECONDS)
             picture = Path(folder) / f"{number:05}.png"
-            page.render(scale=int(dpi) / 72).to_pil().convert("RGB").save(picture)
+            book[number - 1].render(scale=int(dpi) / 72).to_pil().convert("RGB").save(picture)
             if (left := left - picture.stat().st_size) < 0:
                 raise MemoryError(f"its first {number} pages take more than {disk} MB of disk")
     except (pypdfium2.PdfiumError, MemoryError, ValueError, OSError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -15,6 +16,7 @@ from msgspec.structs import asdict, fields, replace
 from mmdyn import plugins
 from mmdyn.build.step import Asked, Draws, NotingClient, Refused, RepeatingClient, Step
 from mmdyn.data import (
+    DRAWN,
     WORK,
     Dropped,
     ImageFolder,
@@ -126,9 +128,13 @@ def build(
     _check_taken(kind, step, model, limit)
     if hasattr(kind, "read"):
         path, images = Path(str(source)), ImageFolder(out)
-        rows, how = read_files(kind(settings), path, images), made_of(f"{COMMAND} {step}", path, **made)
+        reader = kind(settings)
+        rows = read_files(reader, path, images)
+        how = made_of(f"{COMMAND} {step}", path, **made, **_summary_of(reader))
         with ProgressBar(step, quiet=quiet) as bar:
-            return write_rows(bar.count(rows), images, name, how, skip_bad=skip_bad)
+            read_set = write_rows(bar.count(rows), images, name, how, skip_bad=skip_bad)
+        shutil.rmtree(out / DRAWN, ignore_errors=True)
+        return read_set
     made["command"] = f"{COMMAND} {step}"
     opened = (load if hasattr(kind, "refuse") else partial(open_source, out=out))(source, skip_bad=skip_bad)
     if opened.manifest.parent:
@@ -254,13 +260,17 @@ def refused_by(sieve: Any, source: SampleSet, step: str) -> dict[str, Dropped]:
     }
 
 
+def _summary_of(step: Any) -> dict[str, Json]:
+    """What a step that sees all at once says that it did."""
+    return {"summary": summary} if (summary := getattr(step, "summary", None)) else {}
+
+
 def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str, Json], *, quiet: bool) -> SampleSet:
     """The set without what a sieve refuses."""
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     step = str(made["command"]).rpartition(" ")[2]
     without = refused_by(sieve, source, step)
-    if summary := getattr(sieve, "summary", None):
-        made["summary"] = summary
+    made |= _summary_of(sieve)
     become = getattr(sieve, "become", lambda rows, images: rows)
     how = {**made, "source": origin}
     with ProgressBar(step, quiet=quiet) as bar:

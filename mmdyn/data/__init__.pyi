@@ -46,6 +46,7 @@ from .load_set import (
     validate as validate,
 )
 from .make_set import (
+    DRAWN as DRAWN,
     Stage as Stage,
     bad_kinds as bad_kinds,
     describe_stages as describe_stages,

@@ -8,7 +8,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
@@ -37,7 +37,7 @@ from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 
-TOP_REASONS = 8
+TOP_REASONS, NAMED = 8, 20
 NO_SAMPLE = "rows that are no samples"
 
 
@@ -92,6 +92,8 @@ def describe_stages(made: SampleSet) -> Iterator[str]:
 
 
 LOCK = ".lock"
+DRAWN = ".drawn"
+"""What a step keeps in a new set's folder until the set is written, so that it need not be made again."""
 SKIPPING = "`mmdyn data convert`, `perturb`, `build STEP` and `eval` leave such rows out with --skip-bad"
 _FILES = {
     name + end
@@ -170,14 +172,16 @@ def place(out: Path, made: dict[str, Json], *, replace: bool = False) -> Iterato
 
 
 def clear(out: Path) -> None:
-    """Remove a set's files, finished or not; other files stay."""
+    """Remove a set's files, finished or not; other files stay, and what a step keeps."""
     for name in sorted(_FILES, reverse=True):
         (out / name).unlink(missing_ok=True)
     shutil.rmtree(out / "images", ignore_errors=True)
+    with suppress(OSError):
+        (out / DRAWN).rmdir()
 
 
 def _done(out: Path, made: dict[str, Json], replace: bool) -> SampleSet | None:
-    there = {path.name for path in out.iterdir()} - {LOCK}
+    there = {path.name for path in out.iterdir()} - {LOCK, DRAWN}
     if not there:
         return None
     others = sorted(there - _FILES - {"images"})
@@ -374,7 +378,8 @@ def _bad_rows(bad: list[Row]) -> UserError:
     if len(bad) > 1:
         reasons = "; ".join(f"{n} × {reason}" for reason, n in Counter(map(_reason, bad)).most_common())
         told = f"{len(bad)} rows are bad ({reasons})"
-    return InputError(bad[0].file, bad[0].line, f"{told} ({SKIPPING})")
+    files = [*dict.fromkeys(row.file for row in bad)]
+    return InputError(", ".join(files[:NAMED]), bad[0].line if len(files) == 1 else None, f"{told} ({SKIPPING})")
 
 
 def _add(writer: SetWriter, sample: Sample | None) -> str:

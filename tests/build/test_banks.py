@@ -56,7 +56,7 @@ def test_the_pages_of_a_pdf_become_pictures(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     made = SampleSet(tmp_path / "out")
     assert [(sample.id, sample.fields) for sample in made] == [
-        (f"book-{k}", {"discipline": "law", "page": k}) for k in (1, 2, 3)
+        (f"book-{k}", {"discipline": "law", "book": "book", "page": k}) for k in (1, 2, 3)
     ]
     for sample in made:
         with Image.open(io.BytesIO(made.images.read(sample.images[0]))) as page:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mmdyn.errors import InputError, ModelError, unreadable
 from mmdyn.keys import Json, sha256
-from mmdyn.models.model import Message, ModelLimits, Spec, TransientError, read_options
+from mmdyn.models.model import ImagePart, Message, ModelLimits, Spec, TransientError, read_options
 from mmdyn.record import Reply
 from mmdyn.sample import from_json
 
@@ -28,7 +28,8 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scripted:
-    """Replies from a JSONL file of {"match": "…", "reply": "…"}: the first line whose `match` is in the messages' text.
+    """Replies from a JSONL file of {"match": "…", "reply": "…"}: the first line whose `match` is in the messages' text,
+    or in the SHA-256 of a picture that is shown.
 
     A line without `match` matches every request. {"match": "…", "error": "transient"} (or "fatal") fails instead.
 
@@ -64,7 +65,8 @@ class Scripted:
     def reply(self, messages: tuple[Message, ...]) -> str:
         """Return the scripted reply as plain text."""
         text = "\n".join(message.text for message in messages)
-        line = next((line for line in self._lines if line.match in text), None)
+        shown = [part.digest for message in messages for part in message.parts if isinstance(part, ImagePart)]
+        line = next((line for line in self._lines if any(line.match in one for one in (text, *shown))), None)
         if line is None:
             raise ModelError(
                 f"no line of {self._path} fits {text[:60]!r}: add one without match, which fits everything"
