@@ -45,11 +45,14 @@ class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     ordered: whether blanks must be filled in order.
     tolerance: relative to the right value, in [0, 1]; None compares exactly, up to rounding.
     unit: the unit of the right answer, which a reply may omit.
+    each: of options of which several may be right, each is a judgment of its own: the credit is the share of them that
+        are rightly picked or rightly left, whatever the policy.
     """
 
     ordered: bool = True
     tolerance: float | None = None
     unit: str | None = None
+    each: bool = False
 
     def __post_init__(self) -> None:
         if self.tolerance is not None:
@@ -146,6 +149,10 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True):
 # Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a
 # default becomes the default itself, because msgspec leaves defaults out by identity.
 _POINTS, _MATCH = 1.0, Match()
+
+SETTING, ALONE = "setting", "alone"
+"""The field, and its value of a statement that is asked on its own for the questions it stands in: meta["questions"]
+holds their ids, each with the number of its statements."""
 
 
 class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -370,7 +377,7 @@ def from_dict(data: Mapping[str, object], kind: type[S]) -> S:
         ValueError: As `from_json` raises it.
 
     >>> from_dict({"ordered": False}, Match)
-    Match(ordered=False, tolerance=None, unit=None)
+    Match(ordered=False, tolerance=None, unit=None, each=False)
     """
     try:
         return msgspec.convert(data, type=kind)

@@ -37,13 +37,15 @@ def chance_of(policy: Policy, sample: Sample) -> float:
 def chance_of_choice(policy: Policy, sample: Sample) -> float:
     """The expected credit of a guess at a choice. Options that stand in a picture count by their labels."""
     assert isinstance(sample.answer, tuple)
-    return _mean_credit(type(policy), len(sample.labels), len(sample.answer), several=sample.kind.several)
+    several, each = sample.kind.several, sample.match.each
+    return _mean_credit(type(policy), len(sample.labels), len(sample.answer), several=several, each=each)
 
 
 @cache
-def _mean_credit(policy: type[Policy], options: int, right: int, *, several: bool) -> float:
+def _mean_credit(policy: type[Policy], options: int, right: int, *, several: bool, each: bool) -> float:
     """The mean credit over all guesses; with `several`, summed over the counts of right and wrong picks."""
-    labels, choice = [str(number) for number in range(options)], policy().choice
+    labels = [str(number) for number in range(options)]
+    choice = partial(_share_judged_right, options) if several and each else policy().choice
     hits, misses, gold = labels[:right], labels[right:], frozenset(labels[:right])
     one = fmean(choice(frozenset([label]), gold) for label in labels)
     if not several:
@@ -193,8 +195,15 @@ def _credit_by_policy(policy: Policy, sample: Sample, found: Answer | None) -> C
 def credit_choice(policy: Policy, sample: Sample, found: Answer) -> Credit:
     """The credit of options that were picked; where several may be right, also what each right one earned."""
     assert isinstance(sample.answer, tuple) and isinstance(found, tuple)
-    value = policy.choice(frozenset(_texts(found)), frozenset(_texts(sample.answer)))
+    several = sample.kind.several and sample.match.each
+    choice = partial(_share_judged_right, len(sample.labels)) if several else policy.choice
+    value = choice(frozenset(_texts(found)), frozenset(_texts(sample.answer)))
     return value, tuple(float(label in found) for label in sample.answer) if sample.kind.several else (), False
+
+
+def _share_judged_right(options: int, picked: frozenset[str], gold: frozenset[str]) -> float:
+    """The share of options that are rightly picked or rightly left."""
+    return (options - len(picked ^ gold)) / options
 
 
 def credit_verdict(policy: Policy, sample: Sample, found: Answer) -> Credit:

@@ -6,13 +6,14 @@ from itertools import product
 from statistics import fmean
 
 import pytest
+from msgspec.structs import replace
 
 from making import blank, choice, open_ended, true_false
 from mmdyn.keys import stream
 from mmdyn.models import TextPart, open_model
 from mmdyn.models.model import Message
 from mmdyn.record import Reply
-from mmdyn.sample import Option, Sample
+from mmdyn.sample import Match, Option, Sample
 from mmdyn.scoring import Cascade, Scorer
 
 POLICIES = ("mdk12", "mdk12_lenient", "strict", "exam")
@@ -39,6 +40,31 @@ def test_a_multi_select_counts_every_guess(policy: str, options: str, right: str
 
     expected = fmean(guess(coins) for coins in product((0, 1), repeat=len(options)))
     assert scorer.chance(sample) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("options", "right"), [("AB", "A"), ("ABCD", "AC"), ("ABCD", "ABCD"), ("ABCDEF", "B")])
+def test_where_each_option_counts_no_policy_matters(policy: str, options: str, right: str) -> None:
+    """The share of options that are rightly picked or left, whatever is picked; what is not read earns nothing."""
+    sample, scorer = replace(several(options, right), match=Match(each=True)), Scorer(policy)
+    for coins in product((False, True), repeat=len(options)):
+        picked = "".join(label for label, coin in zip(options, coins, strict=True) if coin)
+        judged_right = sum((label in picked) == (label in right) for label in options)
+        score = scorer.score(sample, Reply(f"Answer: {picked}" if picked else "Answer: none"))
+        assert score.value == (judged_right / len(options) if picked else 0.0) and score.weight == 1.0
+        assert score.status == ("ok" if picked else "unparsed")
+    guesses = product((False, True), repeat=len(options))
+    expected = [share(options, right, coins) for coins in guesses]
+    assert scorer.chance(sample) == pytest.approx(fmean(expected), abs=1e-12)
+    single = replace(choice(), match=Match(each=True))
+    assert scorer.score(single, Reply("Answer: B")).value == 1.0 and scorer.chance(single) == 0.25
+
+
+def share(options: str, right: str, coins: tuple[bool, ...]) -> float:
+    """What a guess earns; one that picks nothing picks any one."""
+    picks = [[label for label, coin in zip(options, coins, strict=True) if coin]]
+    picks = picks if picks[0] else [[label] for label in options]
+    return fmean(sum((label in pick) == (label in right) for label in options) / len(options) for pick in picks)
 
 
 def test_the_other_forms_and_what_is_given_by_metrics() -> None:
