@@ -112,11 +112,14 @@ def convert_command(
 @limit_option("limit", 5)
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--stages", "funnel", is_flag=True)
+@click.option("--stats", is_flag=True)
 @PARENT
 @click.option("--pictures", metavar="DIR", type=OutPath())
 @click.option("--replay", "again", is_flag=True)
 @click.option("--style-backend", metavar="NAME", default="")
-def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: bool, **audit: Any) -> None:
+def show_command(
+    path: Path, id: str | None, limit: int, as_json: bool, funnel: bool, stats: bool, **audit: Any
+) -> None:
     """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
 
     A variant's ID prints it beside its parent, with its trail and verdict; dropped variants have IDs too.
@@ -125,6 +128,8 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: 
     limit: How many samples.
     as_json: A JSON object a line, as in samples.jsonl.
     funnel: In place of samples the steps by which the set was made: what came in, what left and why, what went on.
+    stats: In place of samples their numbers by discipline: languages, truth, fields; tokens (of cl100k_base; characters
+        without mmdyn[tokens]), options and statements, each as max, min and mean.
     pictures: Copy the pictures, before and after.
     again: Make variants, or what a step built, again from their trails and the replies then: are the bytes equal?
     style_backend: With --replay: who restyles pictures; flux:PATH takes weights from a folder. [default: as SET says]
@@ -134,13 +139,20 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: 
 
     from msgspec import to_builtins
 
-    from mmdyn.data import describe_sample, describe_stages, load, stages
+    from mmdyn.data import describe_sample, describe_stages, describe_statistics, load, set_statistics, stages
     from mmdyn.errors import UserError, printable
 
     source = load(path)
     if funnel:
         told = (json.dumps(to_builtins(stage)) for stage in stages(source)) if as_json else describe_stages(source)
         click.echo("\n".join(map(printable, told)))
+        return
+    if stats:
+        counted, why = set_statistics(source)
+        rows = map(json.dumps, counted) if as_json else describe_statistics(counted)
+        click.echo("\n".join(map(printable, rows)))
+        if why:
+            click.echo(why, err=True)
         return
     if source.manifest.parent and not as_json:
         show_variants(source, id, limit, **audit)

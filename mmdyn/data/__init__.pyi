@@ -93,6 +93,7 @@ from .show import (
     describe_trail as describe_trail,
     sample_html as sample_html,
 )
+from .statistics import describe_statistics as describe_statistics, set_statistics as set_statistics
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength, Role as Role
 from .take import choose_quota as choose_quota, take_covering as take_covering, take_stratified as take_stratified
 from .yaml_file import read_yaml as read_yaml, read_yaml_text as read_yaml_text
