@@ -32,7 +32,7 @@ from mmdyn.data import OPTION_LETTERS, ImageFolder, Row, SampleSet, fingerprint,
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.prompts import filled
-from mmdyn.sample import Language, Option, Sample
+from mmdyn.sample import SETTING, Language, Option, Sample
 from mmdyn.work import ProgressBar
 
 
@@ -130,6 +130,15 @@ def sample_of(
     return sample(question=f"{stem}\n\n{listed}", task_type="single_choice", options=options, answer=answer)
 
 
+def listed_statements(question: str) -> list[str]:
+    """Read the statements of a choice that `sample_of` wrote, in order.
+
+    >>> listed_statements("Which are true?\\n\\ni. One is odd.\\nii. Two is odd. So is 3.")
+    ['One is odd.', 'Two is odd. So is 3.']
+    """
+    return [line.partition(". ")[2] for line in question.partition("\n\n")[2].split("\n")]
+
+
 def _in_a_line(text: str) -> str:
     """A statement without line breaks, which would look like further statements."""
     return re.sub(r"\s*[\n\r]\s*", " ", text.strip()) if "\n" in text or "\r" in text else text
@@ -193,9 +202,6 @@ class Overlaps:
     def _shared(self, origins: Sequence[Json]) -> Counter[int]:
         return Counter(question for origin in {*map(str, origins)} for question in self._questions.get(origin, ()))
 
-
-SETTINGS: dict[Form, str] = {"choice": "multi", "claim": "question", "statement": "statement"}
-"""What questions of a form are called in the field `setting` (Encyclo-K, figure 6)."""
 
 SECRET_BYTES, QUESTIONS = 32, "questions.jsonl"
 
@@ -590,7 +596,7 @@ def _row(bank: Path, spec: ComposeSpec, key: str, number: int, question: Questio
     shared = {level: {getattr(one, level) for one in statements} for level in LEVELS}
     fields: dict[str, str | int | float] = {name: values.pop() for name, values in shared.items() if len(values) == 1}
     fields = {name: value for name, value in fields.items() if value}
-    fields |= {"statements": len(statements), "setting": SETTINGS[spec.form]}
+    fields |= {"statements": len(statements), SETTING: "multi" if spec.form == "choice" else spec.form}
     if spec.form != "statement":
         fields |= {"asked": "correct" if question.correct else "incorrect"}
         fields |= {"combination": question.sets[question.right].bit_count()}

@@ -236,6 +236,13 @@ def replaced(folder: Path) -> Case:
     return Case(folder / "left", ("--by", folder / "new"), kept=len(old))
 
 
+def composed(folder: Path) -> Case:
+    """Four composed questions of six statements, each of which stands in one."""
+    sizes = ("--questions", 4, "--statements", 6, "--options", 4)
+    typed("compose", bank(folder), "-o", folder / "composed", "-q", *sizes)
+    return Case(folder / "composed", kept=7 * len(SampleSet(folder / "composed")))
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "annotate": annotated,
     "bank": lambda folder: Case(bank(folder), kept=120),
@@ -244,6 +251,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "dedup": lambda folder: Case(exams(folder, 200, lambda one: True)),
     "effort": with_effort,
     "falsify": falsified,
+    "judgments": composed,
     "options": optioned,
     "pages": lambda folder: Case(book(folder), ("--discipline", "law"), kept=ASKED),
     "replace": replaced,
