@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from mmdyn.build import ComposeSpec, build, compose
 from mmdyn.data import SampleSet, convert
 from mmdyn.keys import stream
 from mmdyn.run import ConditionSpec, ScoringConfig, evaluate
@@ -65,11 +66,22 @@ def say(sample: Sample, name: str, known: float) -> str:
     if isinstance(sample.answer, bool):
         right = sample.answer if knows else share("guess", name, sample.id) < 0.5
         said = "True" if right else "False"
+    elif sample.match.each:
+        known_ones = {label for label in sample.labels if share("knows", name, own, label) < known}
+        guessed = {label for label in sample.labels if share("guess", name, own, label) < 0.5}
+        picked = known_ones & {*map(str, sample.answer)} | guessed - known_ones
+        said = "".join(sorted(picked)) or "A"
     else:
         labels = [*sample.answer, *wrong]
         said = str(labels[0] if knows else labels[int(share("guess", name, own) * len(labels))])
     lead = "答案：" if sample.language == "zh" else "Answer: "
     return "Let me see. " * (400 if "thinking" in name else 20) + "\n" + lead + said
+
+
+def shown(sample: Sample) -> str:
+    """What tells a question from all others: where statements are judged together, these alone."""
+    options = "\n".join(f"{option.label}. {option.text}" for option in sample.options)
+    return options if sample.match.each else sample.question
 
 
 def ask(folder: Path, sets: list[Path], known: Mapping[str, float], *, style: str = "direct") -> None:
@@ -78,7 +90,7 @@ def ask(folder: Path, sets: list[Path], known: Mapping[str, float], *, style: st
     with ExitStack() as servers:
         models = list[str]()
         for name, part in known.items():
-            lines = [{"match": one.question, "reply": say(one, name, part)} for one in samples]
+            lines = [{"match": shown(one), "reply": say(one, name, part)} for one in samples]
             script = write_script(folder.parent / f"{folder.name}-{name}.jsonl", *lines)
             url = servers.enter_context(FakeServer(reply=script)).url
             models.append(f"openai:{name},base_url={url}")
@@ -118,19 +130,24 @@ def encyclo_k(folder: Path) -> None:
     sets = folder / "sets"
     for name, seed, part in (("encyclo-k", 0, 1.0), *((f"encyclo-k-seed-{seed}", seed, 0.4) for seed in range(1, 6))):
         convert(write_rows(sets / f"{name}.jsonl", rows(seed, part)), sets / name, benchmark="encyclo_k", name=name)
-    for setting, n in (("statement", 200), ("question", 80)):
-        truths = [share("true", setting, place) < 0.5 for place in range(n)]
-        shared = {"task_type": "true_false", "fields": {"setting": setting}}
-        given = [
-            {"id": f"{setting}-{place}", "question": statement(f"{setting} {place}", true), "answer": true, **shared}
-            for place, true in enumerate(truths)
-        ]
-        convert(write_rows(sets / f"{setting}.jsonl", given), sets / setting)
+    stated = [
+        {"id": f"{name}-{true}", "text": statement(name, true), "label": true, "discipline": discipline}
+        | ({} if true else {"pair": f"{name}-True"})
+        for discipline, n in QUESTIONS.items()
+        for name in (f"{discipline} statement {place}" for place in range(10 * n))
+        for true in (True, False)
+    ]
+    bank, secret = write_rows(sets / "bank.jsonl", stated), sets / "secret"
+    secret.write_text("made up, so that the sets are the same everywhere")
+    compose(bank, sets / "multi", ComposeSpec(questions=250, skip_small=True), secret=secret)
+    compose(bank, sets / "statement", ComposeSpec(questions=200, form="statement"), secret=secret)
+    build("bank", bank, sets / "bank", quiet=True)
+    build("judgments", sets / "multi", sets / "judgments", quiet=True)
     ask(folder / "runs" / "encyclo_k", [sets / "encyclo-k"], KNOWN)
     ask(folder / "runs" / "encyclo_k_seeds", [sets / f"encyclo-k-seed-{seed}" for seed in range(1, 6)], KNOWN)
     ask(
         folder / "runs" / "encyclo_k_settings",
-        [sets / name for name in ("statement", "question", "encyclo-k")],
+        [sets / name for name in ("multi", "judgments", "statement")],
         {"made-32b": 0.28},
     )
 

@@ -18,6 +18,7 @@ from mmdyn.sample import Sample
 
 _LISTED = re.compile(r"^([ivxl]+)\. (.*?)(?=\n[ivxl]+\. |\n\n)", re.MULTILINE | re.DOTALL)
 _NAMED = r"[ivxl]+(?:(?:, |、)[ivxl]+)*"
+_TOGETHER = re.compile(r"^([A-Z])\. (.*)$", re.MULTILINE)
 _OPTION = re.compile(rf"^([A-J])\. ({_NAMED})$", re.MULTILINE)
 _CLAIM = re.compile(rf"^(?:Claim: exactly|论断：)(.*?)[:是] ?({_NAMED})[.。]", re.MULTILINE)
 _INCORRECT = re.compile(r"\b(?:incorrect|false|wrong|inaccurate|mistaken)\b|错误|有误|不准确|不成立")
@@ -52,6 +53,10 @@ class Knowing:
 
     def _answer(self, shown: str, draws: np.random.Generator) -> str:
         statements = dict(_LISTED.findall(shown))
+        if not statements and (judged := dict(_TOGETHER.findall(shown))):
+            said = {one: self._truth.get(text, bool(draws.random() < 0.5)) for one, text in judged.items()}
+            correct = not _INCORRECT.search(shown.partition("\nA. ")[0])
+            return "".join(one for one, truth in said.items() if truth is correct) or "A"
         if not statements:
             guess = bool(draws.random() < 0.5)
             return str(next((truth for text, truth in self._truth.items() if text in shown), guess))

@@ -16,6 +16,7 @@ from mmdyn.table import NamedTable, Paired, Pivot, Ranking, Spread, Trend
 
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 _NUMERAL = re.compile(r"^[ \t]*\(?([ivx]+)[.)、]", re.MULTILINE)
+_NAMED = re.compile(r"(?<![a-z])[ivx]+(?![a-z])")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _MOST_HAN_IN_ENGLISH = 0.1
 """Of the characters of a question: a Chinese one with formulas has more, an English one with a Chinese name fewer."""
@@ -30,7 +31,9 @@ def _settings(factor: str) -> tuple[Pivot, Pivot]:
 _LEVELS = ("subfield", "field", "discipline")
 _AT = ("model", "answer_position")
 _POSITIONS = Pivot(by=_AT), Spread(factor="answer_position"), Pivot(by=_AT, measure="questions")
+_POLARITIES = Pivot(by=("model", "setting"), measure="true_statements")
 _SIZES = ("size", "kind")
+_LENGTHS = [Pivot(by=_SIZES, measure=name) for name in ("response_tokens", "score", "response_characters")]
 _TABLES = (
     NamedTable.of("table3", "Disciplines", Pivot(by=("model", "discipline"), macro=("discipline",))),
     NamedTable.of("table4", "Levels of aggregation", *(Pivot(by=("model",), macro=(level,)) for level in _LEVELS)),
@@ -39,8 +42,8 @@ _TABLES = (
     NamedTable.of("figure3_thinking", "Thinking by size", Paired(factor="kind", a="chat", b="reasoning", by=("size",))),
     NamedTable.of("figure4", "Five seeds", Pivot(by=("model", "set")), Spread(factor="set"), Ranking(over="set")),
     NamedTable.of("figure4_options", "Number of options", Pivot(by=("model", "options")), Trend(factor="options")),
-    NamedTable.of("figure6", "Three settings", *_settings("setting")),
-    NamedTable.of("figure7", "Length of responses", Pivot(by=_SIZES, measure="response_tokens"), Pivot(by=_SIZES)),
+    NamedTable.of("figure6", "Three settings", *_settings("setting"), _POLARITIES),
+    NamedTable.of("figure7", "Length of responses", *_LENGTHS),
 )
 
 
@@ -60,8 +63,9 @@ class EncycloK(Benchmark[_Question]):
 
     Reads the rows of its release: question, options (a list), answer (a letter; `answer_letter` where a row has that),
     discipline, field and subfield. Each option combines some of the statements that the question numbers i., ii., iii.,
-    …; the field `statements` counts those, `setting` is `multi`. The language is told by the share of Chinese
-    characters. A sample's id is the row's `uuid`, or a digest of its question and options.
+    …; the field `statements` counts those, `combination` those in the right option; `setting` is `multi`. The language
+    is told by the share of Chinese characters. A sample's id is the row's `uuid`, or a digest of its question and
+    options.
     """
 
     name = "encyclo_k"
@@ -82,6 +86,8 @@ class EncycloK(Benchmark[_Question]):
         texts = map(str.strip, row.options)
         options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, texts, strict=False))
         answer, question = (row.answer.strip(" ()."),), row.question.strip()
+        named = [len(_NAMED.findall(option.text.lower())) for option in options if option.label in answer]
+        chosen = {"combination": named[0]} if any(named) else {}
         levels = {"discipline": row.discipline, "field": row.field, "subfield": row.subfield}
         return Sample(
             id=sample_id("encyclo_k", row.uuid or digest([question, row.options], 8)),
@@ -90,7 +96,7 @@ class EncycloK(Benchmark[_Question]):
             answer=answer,
             language="zh" if len(_HAN.findall(question)) > _MOST_HAN_IN_ENGLISH * len(question) else "en",
             options=options,
-            fields={**levels, "modality": "text", "setting": "multi", "statements": _statements(question)},
+            fields={**levels, "modality": "text", "setting": "multi", "statements": _statements(question), **chosen},
         )
 
 

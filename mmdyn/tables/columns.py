@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
+from mmdyn.sample import ALONE, SETTING
 from mmdyn.shots import Shots
 from mmdyn.stats import Floats, Ints, group_means, least_corrected
 from mmdyn.tables.factors import (
@@ -119,6 +121,7 @@ class Columns(Struct, frozen=True, kw_only=True):
         clusters, groups, names: The cluster, the group (-1: none) and the id of each parent.
         corrected: For each parent, whether differences in its set are of scores corrected for chance.
         question_fields: The questions' fields with 2 to MOST_TESTED values.
+        unjudged: For each condition, how many statements of questions have no judgment on their own.
     """
 
     runs: dict[str, RunFolder]
@@ -145,6 +148,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     question_fields: Sequence[str] = ()
     states: Sequence[RunState] = ()
     failures: Sequence[FailedReply] = ()
+    unjudged: Mapping[int, int] = MappingProxyType({})
     computed: dict[object, Any] = {}
     """What several tables need, by the function that computed it."""
 
@@ -331,6 +335,7 @@ class _Builder:
         self._key_of = dict[object, Key]()
         self._clusters, self._groups, self._set_of = (dict[object, int]() for _ in range(3))
         self._cluster_of, self._group_of, self._sets = array("i"), array("i"), array("i")
+        self._questions = dict[int, dict[str, int]]()
         self._by_digest, self._failures = dict[str, tuple[str, ...]](), list[FailedReply]()
 
     def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> tuple[Key, int]:
@@ -340,6 +345,9 @@ class _Builder:
         self._asked.append(self._keys.setdefault(key, len(self._keys)))
         parent = self._parent(record)
         self._parents.append(parent)
+        if record.fields.get(SETTING) == ALONE and parent not in self._questions:
+            of: Any = sample_of(record, run, reader).meta.get("questions")
+            self._questions[parent] = of if isinstance(of, dict) else {}
         self._samples.append(self._digests.setdefault(record.digest, len(self._digests)))
         self._add_fields(run, reader, record)
         self._add_worth(name, run, reader, record)
@@ -431,12 +439,17 @@ class _Builder:
         pools = np.array([every[key.pool or key] for key in order], np.int64)
         flags = np.asarray(self._flags)
         scored = flags & (FAILED | UNSCORED) == 0
+        worth = {name: np.array(self._worth.pop(name)) for name in self._measures}
+        shares, unjudged = _by_question(self._questions, asked, parents, scored)
+        for name, kind in self._measures.items():
+            if kind.unit == "share" and kind.answers:
+                worth[name][1] *= shares
         return Columns(
             question_fields=_tested(fields, self._facts), pools=pools,
             pooled=_pooled(order, pools, asked[scored], labels[parents[scored]], roles == TREATMENT),
             null=roles == "null",
             runs=self._runs, keys=order, asked=asked, fields=fields, parents=parents,
-            worth={name: np.array(self._worth.pop(name)) for name in self._measures},
+            worth=worth, unjudged=unjudged,
             chance=np.asarray(self._chance), draws=np.asarray(self._draws, np.int64),
             flags={name: flags & 1 << place > 0 for place, name in enumerate(FLAGS)},
             dropped=dropped_variants(self._runs, order, self._parent_of),
@@ -447,6 +460,29 @@ class _Builder:
             groups=np.array(self._group_of, np.int64), names=names, facts=self._facts, states=states,
             failures=self._failures,
         )  # fmt: skip
+
+
+def _by_question(
+    questions: Mapping[int, Mapping[str, int]], asked: Ints, parents: Ints, scored: NDArray[np.bool_]
+) -> tuple[Floats, Counter[int]]:
+    """What each record weighs, so that a mean over statements that were asked alone is that over their questions, each
+    of which has the mean of its judgments; and how many of these each condition lacks.
+
+    A statement weighs, for each question that it stands in, 1 over the number of that one's statements that are judged.
+
+    Args:
+        questions: The questions of each such statement, by its index, with the numbers of their statements.
+        asked, parents, scored: Of each record the condition, the parent, and whether it has a score.
+    """
+    shares, lacking = np.ones(len(parents)), Counter[int]()
+    places = np.flatnonzero(np.isin(parents, [*questions])).tolist()
+    cells = {place: {(asked[place], one): n for one, n in questions[parents[place]].items()} for place in places}
+    judged = Counter(cell for cell, _ in {(cell, parents[one]) for one in cells if scored[one] for cell in cells[one]})
+    for place, own in cells.items():
+        shares[place] = sum(1 / judged[cell] for cell in own if judged[cell]) or 1.0
+    for cell, count in {cell: n for own in cells.values() for cell, n in own.items()}.items():
+        lacking[int(cell[0])] += count - judged[cell]
+    return shares, lacking
 
 
 def _pooled(

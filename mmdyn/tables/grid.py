@@ -246,7 +246,8 @@ def number(value: float | None, unit: str, ends: Sequence[Any] | None = None, *,
         return "-"
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
-    form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g", "elo": ",.0f"}.get(unit, ".2f")
+    units = {"count": ",.0f", "tokens": ",.1f", "characters": ",.1f", "cost": ".6g", "elo": ",.0f"}
+    form = units.get(unit, ".2f")
     form = f"{'+' if sign else ''}z{form}"
     shown = ["\N{EN DASH}" if one is None else f"{one:{form}}" for one in (value, *(ends or ()))]
     if value is None and ends:

@@ -347,7 +347,7 @@ def is_cut_off(reply: Reply) -> bool:
     return reply.finish_reason == "length"
 
 
-Unit: TypeAlias = Literal["share", "tokens", "seconds", "cost", "count"]
+Unit: TypeAlias = Literal["share", "tokens", "characters", "seconds", "cost", "count"]
 Worth: TypeAlias = tuple[float, float]
 """The value of a record (NaN: it has none) and its weight."""
 
@@ -425,6 +425,12 @@ def _corrected(score: Score) -> float:
     return (score.value - score.chance) / (1 - score.chance) if score.status == "ok" else 0.0
 
 
+def _true_statements(record: Record, run: RunFolder, reader: Reader) -> Worth:
+    """The share of true statements in a question that was composed of statements."""
+    labels = sample_of(record, run, reader).meta.get("true")
+    return (labels.count(True) / len(labels), 1.0) if isinstance(labels, list) and labels else NONE
+
+
 def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
     """The items that are met, by the last judge that looked at a checklist; a record weighs as many as it has.
 
@@ -448,6 +454,7 @@ MEASURES = {
     "pass_rate": Measure(_scored(lambda score: float(score.value == 1)), better=True, judged=True),
     "corrected": Measure(_scored(_corrected), better=True, judged=True),
     "checklist": Measure(_checklist, better=True),
+    "true_statements": Measure(_true_statements),
     "questions": Measure(lambda record, run, reader: (1.0, 1.0), "count", answers=False),
     "unparsed": Measure(_scored(lambda score: float(score.status == "unparsed"))),
     "refused": Measure(_scored(lambda score: float(score.status == "refused"))),
@@ -455,6 +462,7 @@ MEASURES = {
     "failed": Measure(lambda record, run, reader: (float(has_failed(record)), 1.0), answers=False),
     "truncated": Measure(_replied(is_cut_off)),
     "response_tokens": Measure(_counted(lambda reply: reply.usage.completion_tokens), "tokens"),
+    "response_characters": Measure(_replied(lambda reply: len(reply.reasoning + reply.text)), "characters"),
     "reasoning_tokens": Measure(_counted(lambda reply: reply.usage.reasoning_tokens), "tokens"),
     "prompt_tokens": Measure(_counted(lambda reply: reply.usage.prompt_tokens), "tokens"),
     "seconds": Measure(_replied(lambda reply: reply.seconds), "seconds"),

@@ -408,6 +408,8 @@ def _notes(columns: Columns, records: Ints, apart: Sequence[str], axes: Sequence
     sets = [name for (name,) in split(columns, records, ["set"])] if len(records) else []
     if len(sets) > 1 and "set" not in axes:
         yield f"over the sets {', '.join(sets)} together"
+    if lacking := sum(columns.unjudged.get(place, 0) for place in np.unique(columns.asked[records]).tolist()):
+        yield f"{lacking} statements of questions were not judged alone: a question has the mean of its others"
     scorers = dict[str, set[str]]()
     for key in (columns.keys[place] for place in np.unique(columns.asked[records]).tolist()):
         scorers.setdefault(key.set, set()).add(columns.runs[key.run].config.evaluator(key.set).scorer)

@@ -36,8 +36,14 @@ def test_a_row(tmp_path: Path) -> None:
     assert (read.task_type, read.language) == ("single_choice", "en")
     assert read.fields == {
         "discipline": "Science", "field": "Physics", "subfield": "Mechanics",
-        "modality": "text", "setting": "multi", "statements": 4,
+        "modality": "text", "setting": "multi", "statements": 4, "combination": 2,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("right", "count"), [("i、iv", 2), ("I, II and III", 3), ("viii", 1), ("all of them", None)])
+def test_what_the_right_option_combines_is_counted(tmp_path: Path, right: str, count: int | None) -> None:
+    read = sample(tmp_path, options=[right, "i, ii, iii, iv"], answer_letter="A")
+    assert read.fields.get("combination") == count
 
 
 def test_the_id_hangs_on_what_is_asked(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from knowing import expected
 from shell import mmdyn
 
 from mmdyn.data import SampleSet
+from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.slow
 
@@ -194,21 +195,71 @@ def test_one_statement_a_claim_and_several_are_three_settings(board: Board) -> N
     of_form = [board.composed(form, "--questions", 400, "--form", form) for form in ("choice", "claim", "statement")]
     models = {name: MODELS[name] for name in ("strong", "weak", "guesser")}
     run = board.asked("of-forms", *of_form, models=models)
-    scores, corrected = tables(run, "--table", "encyclo_k.figure6")
-    assert {row["factors"]["setting"] for row in scores} == {"multi", "question", "statement", "all"}
+    scores, corrected, polarities = tables(run, "--table", "encyclo_k.figure6")
+    claimed = [truth for sample in SampleSet(of_form[2]) for truth in sample.meta["true"]]
+    assert by_model(polarities, "true_statements", setting="statement")["weak"]["value"] == pytest.approx(np.mean(claimed), abs=1e-6)  # fmt: skip
+    assert {row["factors"]["setting"] for row in scores} == {"multi", "claim", "statement", "all"}
     claims = [len(sample.meta["statements"]) for sample in SampleSet(of_form[1])]
     for name, (knows, _) in models.items():
         choice = float(np.mean([expected(sample, knows) for sample in SampleSet(of_form[0])]))
         claim = float(
             np.mean([(2 + knows**count + knows) / 4 for count in claims])
         )  # half are true; false ones miss by one
-        for setting, value in (("multi", choice), ("question", claim), ("statement", (1 + knows) / 2)):
+        for setting, value in (("multi", choice), ("claim", claim), ("statement", (1 + knows) / 2)):
             assert near(by_model(scores, "score", setting=setting)[name], value), (name, setting)
         statement = by_model(corrected, "corrected", setting="statement")[name]
         assert near(statement, knows)
     by_type, _ = tables(board.asked("of-two", of_form[0], of_form[2], models=models), "--table", "encyclo_k.figure3")
     both = [by_model(by_type, "score", task_type=kind)["weak"]["value"] for kind in ("single_choice", "true_false")]
     assert both == [by_model(scores, "score", setting=setting)["weak"]["value"] for setting in ("multi", "statement")]
+
+
+def judged(run: Path, asked: Path, setting: str) -> dict[str, float]:
+    """Each model's mean over questions of the share of statements judged right, out of the replies alone."""
+    truths = {sample.id: sample for sample in SampleSet(asked)}
+    records = [record for record in RunFolder(run).records() if record.set == asked.name]
+    answered = {(record.model, record.sample): record.reply.text for record in records}
+    alone = {sample.meta["statements"][0]: id for id, sample in truths.items() if sample.fields["setting"] == "alone"}
+    found = dict[str, list[float]]()
+    for model in {model for model, _ in answered}:
+        for sample in (one for one in truths.values() if one.fields["setting"] == "together"):
+            said = answered[model, sample.id].removeprefix("Answer: ")
+            right = list[bool]()
+            for place, truth in enumerate(sample.meta["true"]):
+                if setting == "together":
+                    named = "ABCDEFGHIJ"[place] in said
+                    right.append((named == ("are correct" in sample.question)) == truth)
+                else:
+                    right.append(answered[model, alone[sample.meta["statements"][place]]] == f"Answer: {truth}")
+            found.setdefault(model.removeprefix("python:"), []).append(sum(right) / len(right))
+    return {model: float(np.mean(values)) for model, values in found.items()}
+
+
+@pytest.mark.parametrize("uses", [1, 6])
+def test_question_level_is_the_mean_over_questions_of_the_judgments_of_their_statements(
+    board: Board, uses: int
+) -> None:
+    """Alone and together, whatever the policy, also where questions share statements."""
+    many = ("--questions", 40 * uses, "--statements", "4-9", "--max-uses", uses, "--seed", uses)
+    multi, out = board.composed(f"multi-{uses}", *many), board.folder / f"judged-{uses}"
+    assert mmdyn("build", "judgments", multi, "-o", out, "-q").returncode == 0
+    alone = [sample for sample in SampleSet(out) if sample.fields["setting"] == "alone"]
+    shared = max(len(sample.meta["questions"]) for sample in alone)
+    assert shared == 1 if uses == 1 else shared > 2
+    models = {name: MODELS[name] for name in ("strong", "guesser")}
+    run = board.asked(f"of-judged-{uses}", multi, out, models=models)
+    rescored = mmdyn("score", run, "--policy", "strict", "-q")
+    assert rescored.returncode == 0, rescored.stderr
+    scores, corrected, polarities = tables(run, "--table", "encyclo_k.figure6")
+    level = np.mean([np.mean(sample.meta["true"]) for sample in SampleSet(multi)])
+    for setting in ("alone", "together"):
+        shown = by_model(scores, "score", setting=setting)
+        for name, value in judged(run, out, setting).items():
+            assert shown[name]["value"] == pytest.approx(value, abs=1e-6), (setting, name)
+            assert near(shown[name], (1 + MODELS[name][0]) / 2)
+            truths = by_model(polarities, "true_statements", setting=setting)[name]["value"]
+            assert truths == pytest.approx(level, abs=1e-6)
+        assert abs(by_model(corrected, "corrected", setting=setting)["guesser"]["value"]) < 0.1
 
 
 def test_what_is_said_of_models_gives_the_last_two_figures(run: Path, tmp_path: Path) -> None:
@@ -219,7 +270,8 @@ def test_what_is_said_of_models_gives_the_last_two_figures(run: Path, tmp_path: 
     (thinking,) = tables(run, "--table", "encyclo_k.figure3_thinking", *where)
     differences = {row["factors"]["size"]: row for row in thinking if row["quantity"] == "difference"}
     assert differences.keys() == {"1", "8"} and all(row["ci95"][0] > 0 for row in differences.values())
-    tokens, scores = tables(run, "--table", "encyclo_k.figure7", *where)
+    tokens, scores, characters = tables(run, "--table", "encyclo_k.figure7", *where)
+    assert {row["value"] for row in characters} == {len("Answer: A")}
     counted = {(row["factors"]["size"], row["factors"]["kind"]): row["value"] for row in tokens}
     assert counted == {(str(size), kind): tokens for size, kind, tokens in FACTS.values()}
     assert {(row["factors"]["size"], row["factors"]["kind"]) for row in scores} == set(counted)

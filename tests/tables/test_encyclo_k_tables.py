@@ -124,10 +124,13 @@ def test_one_statement_and_several(tmp_path: Path) -> None:
     assert [percent(row(found, 0, task_type=kind).value) for kind in asked] == [50, 20]
     assert [percent(row(found, 1, task_type=kind).value) for kind in asked] == [0, 0]
     assert [row(found, 0, task_type=kind).paper for kind in asked] == [0.6928, 0.4899]
-    more: Cell = {"setting": "question", "chance": 0.5}, 3, 4
-    three = told("encyclo_k.figure6", counted_run(tmp_path / "three", [*cells, more]))
-    assert [percent(row(three, 0, setting=name).value) for name in ("statement", "question", "multi")] == [50, 75, 20]
-    assert [row(three, 0, setting=name).paper for name in ("statement", "question", "multi")] == [0.6928, 0.645, 0.4899]
+    more: list[Cell] = [({"setting": "alone", "chance": 0.5}, 3, 4), ({"setting": "together", "chance": 0.5}, 9, 10)]
+    three = told("encyclo_k.figure6", counted_run(tmp_path / "three", [*cells, *more]))
+    settings = ("statement", "alone", "together", "multi")
+    assert [percent(row(three, 0, setting=name).value) for name in settings] == [50, 75, 90, 20]
+    assert [percent(row(three, 1, setting=name).value) for name in settings] == [0, 50, 80, 0]
+    assert [row(three, 0, setting=name).paper for name in settings] == [0.6928, 0.645, 0.645, 0.4899]
+    assert all(row(three, 2, setting=name).value is None for name in settings), "these samples were not composed"
 
 
 def test_a_table_of_some_records(tmp_path: Path) -> None:
