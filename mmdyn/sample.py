@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import fields, force_setattr
 
 from mmdyn.errors import did_you_mean
 from mmdyn.keys import Json, canonical, digest
@@ -398,7 +398,7 @@ def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
     if found := re.fullmatch(r"Object missing required field `(.*)`", text):
         return f"the key {found[1]!r} is missing{f' in {at}' if at else ''}: add it"
     if found := re.fullmatch(r"Invalid enum value '?(.*?)'?", text, re.DOTALL):
-        allowed = _ALLOWED.get(at, ())
+        allowed = next((get_args(field.type) for field in fields(kind) if field.encode_name == at), ())
         mend = (
             f"{did_you_mean(found[1], allowed)}: use one of {', '.join(allowed)}" if allowed else ": use an allowed one"
         )
@@ -419,7 +419,6 @@ USUAL_NAMES |= {
 }
 """What other sets call what is an option, a question, …: a key of theirs -> ours."""
 
-_ALLOWED: dict[str, tuple[str, ...]] = {"language": get_args(Language)}
 _WORDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false"}
 _WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cache
-from typing import Any
 from unicodedata import normalize
 
 from mmdyn.build.kept import without_formulas
-from mmdyn.errors import MissingExtra
 from mmdyn.sample import Language
+from mmdyn.text import language_of
 
 NAMES = {"en": "English", "zh": "Chinese"}
 LEAST_WORDS = 6
@@ -30,7 +28,7 @@ _LONG_WORD = re.compile(
     r"(?<![A-Za-z\u00c0-\u024f])[A-Za-z\u00c0-\u024f][a-z\u00df-\u024f]{3,}(?![A-Za-z\u00c0-\u024f])"
 )
 _PHRASE = re.compile(rf"{_WORD.pattern}(?:[ ,;:\n]+{_WORD.pattern}){{3,}}")
-_LATIN = "en fr de es it pt nl pl sv da no fi cs ro hu tr id vi".split()  # noqa: SIM905 - a list of codes
+_LATIN = (*"en fr de es it pt nl pl sv da no fi cs ro hu tr id vi".split(),)  # noqa: SIM905 - a list of codes
 """Languages that English is told from."""
 
 
@@ -95,16 +93,5 @@ def _is_sentence(text: str) -> bool:
 
 def _other_language(text: str) -> str:
     """The code of the language that a text in Latin letters is in, where it is surely not English."""
-    language, sure = _identifier().classify(text)
-    return str(language) if language != "en" and sure >= LEAST_SURE else ""
-
-
-@cache
-def _identifier() -> Any:
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError:
-        raise MissingExtra("py3langid", "build") from None
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages(_LATIN)
-    return identifier
+    language, sure = language_of(text, _LATIN)
+    return language if language != "en" and sure >= LEAST_SURE else ""

@@ -5,6 +5,14 @@ from .colours import (
     names_a_hue as names_a_hue,
     names_a_shade as names_a_shade,
 )
+from .instructions import (
+    followed as followed,
+    lost_term as lost_term,
+    need_packages as need_packages,
+    read_instruction as read_instruction,
+    spell_instruction as spell_instruction,
+)
+from .language import language_of as language_of
 from .leaks_answer import leaks_answer as leaks_answer
 from .logic import (
     NEGATION_AXIS as NEGATION_AXIS,
