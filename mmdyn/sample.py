@@ -18,7 +18,7 @@ Language = Literal["en", "zh"]
 
 Answer: TypeAlias = bool | str | tuple[str | tuple[str, ...], ...]
 """By the form of the task type: a choice has labels; a claim a bool; for blanks one tuple of accepted strings a blank;
-an open question a string."""
+an open question a string; rules a string each (mmdyn/text/instructions.py)."""
 
 ImageRef: TypeAlias = str
 """A picture's path relative to the set's folder, with forward slashes: images/ab/abcd….png (named by the SHA-256 of its
@@ -220,6 +220,12 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
         return tuple([option.label for option in self.options])
 
     @property
+    def instructions(self) -> tuple[str, ...]:
+        """The instructions that a reply is to follow, where these are the answer."""
+        rules = self.answer if self.kind.form == "rules" and isinstance(self.answer, tuple) else ()
+        return tuple([str(rule) for rule in rules])
+
+    @property
     def parent(self) -> str:
         """The id of the standard sample, which is the variant's parent or this sample."""
         return self.variant.parent if self.variant else self.id
@@ -300,6 +306,7 @@ _ANSWERS: dict[Form, tuple[Callable[[Answer], bool], str]] = {
     "claim": (lambda answer: isinstance(answer, bool), "true or false"),
     "blank": (_are_blanks, 'a list with one list of accepted strings for each blank, such as [["4", "four"]]'),
     "open": (lambda answer: isinstance(answer, str) and bool(answer.strip()), "a string that is not empty"),
+    "rules": (_are_labels, 'a list of instructions, such as ["punctuation:no_comma"]'),
 }
 """Whether an answer has a form, and the form in words."""
 

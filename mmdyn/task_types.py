@@ -14,8 +14,9 @@ from msgspec import Struct
 from mmdyn import plugins
 from mmdyn.errors import PluginError, did_you_mean
 
-Form = Literal["choice", "claim", "blank", "open"]
-"""What an answer is made of: labels of options; true or false; for each blank the accepted texts; one text."""
+Form = Literal["choice", "claim", "blank", "open", "rules"]
+"""What an answer is made of: labels of options; true or false; for each blank the accepted texts; one text; rules that
+the reply itself is to follow. Questions of the last form are asked in their own words alone and never need a judge."""
 
 
 class TaskType(Struct, frozen=True, kw_only=True):
@@ -114,6 +115,13 @@ OURS = {
         answer_tokens=400,
         becomes=(("fill_in_the_blank",), ("single_choice",), ("true_false",)),
         aliases=("calculation",),
+    ),
+    "instructions": TaskType(
+        title="follow instructions on the form of the reply",
+        form="rules",
+        reader="mmdyn.scoring.extract.texts:read_reply",
+        credit="mmdyn.scoring.scorer:credit_instructions",
+        answer_tokens=400,
     ),
 }
 

@@ -48,6 +48,12 @@ def open_ended(id: str = "o1", answer: str = "Because ice is less dense than wat
     return Sample(id=id, question=question, task_type="open_ended", answer=answer, **more)
 
 
+def instructions(id: str = "i1", answer: tuple[str, ...] = ("punctuation:no_comma",), **more: Any) -> Sample:
+    """A question with instructions on the form of the reply."""
+    question = more.pop("question", "Why does ice float on water? Do not use commas.")
+    return Sample(id=id, question=question, task_type="instructions", answer=answer, **more)
+
+
 def picture(
     width: int = 64, height: int = 48, mode: str = "RGB", format: str = "PNG", text: str = "7", **save: Any
 ) -> bytes:

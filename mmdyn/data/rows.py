@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from mmdyn.data.images import ImageFolder
 from mmdyn.sample import ImageRef, Sample
+from mmdyn.text import read_instruction
 
 P = ParamSpec("P")
 
@@ -58,8 +59,8 @@ def check_sample(sample: Sample) -> Sample:
     """Return the sample, if it is usable as a question.
 
     Raises:
-        ValueError: It has neither words nor a picture, a text of more than MAX_TEXT characters, or a field that is NaN
-            or infinite.
+        ValueError: It has neither words nor a picture, a text of more than MAX_TEXT characters, a field that is NaN
+            or infinite, or an instruction that cannot be read.
     """
     if not (sample.question.strip() or sample.images):
         raise ValueError("the question is empty: give it words or a picture")
@@ -69,6 +70,8 @@ def check_sample(sample: Sample) -> Sample:
     for name, value in sample.fields.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"the field {name!r} is {value}: give a finite number, or leave it out")
+    for text in sample.instructions:
+        read_instruction(text)
     return sample
 
 

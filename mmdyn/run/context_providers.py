@@ -72,14 +72,16 @@ class ExamplePool:
         self.places, offsets, kinds = dict[str, int](), array("q"), array("b")
         for sample in self._set:
             found.add(canonical(sample))
-            if sample.variant is None:
+            if sample.variant is None and not sample.instructions:
                 self.places[sample.id] = len(offsets)
                 offsets.append(self._set.at)
                 kinds.append(_kind(sample))
         self.digest = found.hex()
         check_digest(opened, self.digest)
         if not offsets:
-            raise UserError(f"{opened.folder} holds no examples, as all its samples are variants: give --examples SET")
+            raise UserError(
+                f"{opened.folder} holds no examples, but variants or instructions alone: give --examples SET"
+            )
         self._offsets, of = offsets, np.array(kinds)
         unlike = (2 * (of % 2 != kind % 2) + (of // 2 != kind // 2) for kind in range(2 * len(task_types())))
         self._alike = [[np.flatnonzero(each == number) for number in range(4)] for each in unlike]

@@ -195,7 +195,8 @@ class Renderer:
     def _asked(
         self, sample: Sample, condition: Condition, beside: str = "", examples: Sequence[Part] = ()
     ) -> list[Message]:
-        """What was said before, and the question."""
+        """What was said before, and the question; where the answer is instructions nothing else."""
+        condition = replace(condition, style=LIKELIHOOD) if sample.instructions else condition
         seen, language, bare = set[int](), sample.language, condition.style == LIKELIHOOD or is_base(condition)
         turns = [Message(turn.role, tuple(_merged(self._turn(turn, sample, condition, seen)))) for turn in sample.turns]
         values: dict[str, list[Part]] = {

@@ -81,7 +81,7 @@ class Cascade:
     def check(self, sample: Sample) -> None:
         """Raise UserError for a sample that the rules, or a judge's rubric, cannot be used for."""
         self.scorer.check(sample)
-        for judge in self.judges:
+        for judge in self.judges if self.mode != "unsure" or not sample.instructions else ():
             judge.check(sample)
 
     def _stands(self, score: Score) -> bool:

@@ -129,6 +129,7 @@ def _unkeyed(line: _Line, row: JsonRow) -> JsonRow:
         "claim": True,
         "blank": [first or ["-"]] * line.blanks,
         "open": "-",
+        "rules": ["punctuation:no_comma"],
     }
     with suppress(ValueError):  # an unknown type is told where the sample is made
         return {"question": "", "answer": any_answer[kind_of(str(row.get("task_type"))).form]}

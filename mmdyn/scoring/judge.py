@@ -355,4 +355,11 @@ def error_sheet(sample: Sample, reply: Reply, *, pictures: bool = False) -> Shee
     """What to ask about a wrong answer. `pictures`: the sample's are shown before."""
     thoughts = reply.reasoning if reply.reasoning.strip() else filled(KIND, "no_reasoning", sample.language)
     said = {"reasoning": thoughts, "answer": reply.text}
-    return fill("error_kind", sample, pictures, said, question=question(sample), gold=gold(sample))
+    return fill(
+        "error_kind",
+        sample,
+        pictures,
+        said,
+        question=question(sample),
+        gold="\n".join(sample.instructions) or gold(sample),
+    )

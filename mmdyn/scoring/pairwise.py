@@ -107,7 +107,7 @@ class PairJudge:
 
 def pair_sheet(sample: Sample, first: str, second: str, *, pictures: bool = False, gold: bool = True) -> Sheet:
     """What to ask about two replies that are not empty. `pictures`: the sample's are shown before."""
-    shown = golden(sample) if gold else filled(KIND, "no_gold", sample.language)
+    shown = ("\n".join(sample.instructions) or golden(sample)) if gold else filled(KIND, "no_gold", sample.language)
     values = {"question": question(sample), "gold": shown}
     replies = {"first": first, "second": second}
     return fill("pairwise", sample, pictures, replies, about=_about(gold), **values)

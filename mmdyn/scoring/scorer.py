@@ -24,6 +24,7 @@ from mmdyn.sample import Answer, Match, Sample
 from mmdyn.scoring.extract import CONFIDENCE, Extraction, Whole, extract
 from mmdyn.scoring.metrics._metric import Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
+from mmdyn.text import followed, need_packages
 
 
 def chance_of(policy: Policy, sample: Sample) -> float:
@@ -83,8 +84,9 @@ SCORING_VERSION = 8
 side by side."""
 
 Credit = tuple[float, tuple[float, ...], bool]
-"""The value in [0, 1]; for multi-select and blanks what each right option or blank earned (1 or 0); whether a judge may
-raise it, as an answer in other words may mean the same."""
+"""The value in [0, 1]; for multi-select and blanks what each right option or blank earned (1 or 0), for instructions
+whether each is followed (1: strictly, 0.5: loosely, 0: not); whether a judge may raise it, as an answer in other words
+may mean the same."""
 
 
 class Scorer:
@@ -143,12 +145,14 @@ class Scorer:
         return not self.compares or sample.kind.is_text
 
     def check(self, sample: Sample) -> None:
-        """Raise UserError for a sample that a metric cannot score, because its answer is no text."""
+        """Raise UserError for a sample that a metric cannot score, because its answer is no text; MissingExtra where a
+        package is not installed that its instructions need."""
         if not self.fits(sample):
             raise UserError(
                 f"{self.policy} compares texts, and {sample.id} is a {sample.task_type}: score it by a"
                 " policy, such as --policy strict"
             )
+        need_packages(sample.instructions)
 
     def credit(self, sample: Sample, extraction: Extraction) -> Score:
         """The score of what was read. Raises UserError where `check` does."""
@@ -160,6 +164,7 @@ class Scorer:
         found = extraction.found
         more = more and extraction.rule not in SETTLED
         unmatched = more and found is not None and sample.kind.form == "open"
+        final = self.compares or bool(sample.instructions)
         return Score(
             status=extraction.status,
             value=value,
@@ -168,7 +173,7 @@ class Scorer:
             parts=parts,
             weight=self._weight(sample),
             confidence=extraction.confidence,
-            needs_judge=not self.compares and needs_judge(extraction, lower_bound=more),
+            needs_judge=not final and needs_judge(extraction, lower_bound=more),
             lower_bound=more,
             chance=self.chance(sample),
         )
@@ -224,6 +229,12 @@ def credit_text(policy: Policy, sample: Sample, found: Answer) -> Credit:
     """The credit of an answer to an open question, which no policy changes."""
     is_right = equal.compare_answer(str(found), str(sample.answer), _match(sample), sample.question) is True
     return float(is_right), (), not is_right
+
+
+def credit_instructions(policy: Policy, sample: Sample, found: Answer) -> Credit:
+    """The credit of a reply as if each instruction were a blank, which is right where it is followed strictly."""
+    parts = followed(sample.instructions, str(found))
+    return policy.blanks(tuple(part == 1 for part in parts)), parts, False
 
 
 def _match(sample: Sample) -> Match:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from making_items import array
 
-from making import blank, choice, multi, open_ended, true_false
+from making import blank, choice, instructions, multi, open_ended, true_false
 from mmdyn import plugins
 from mmdyn.keys import canonical, stream
 from mmdyn.sample import Option, Sample, from_json
@@ -36,6 +36,7 @@ def samples() -> list[Sample]:
         for images in ((), ("images/0.png",), ("images/0.png", "images/1.png", "images/0.png")):
             more["images"] = images
             made += [choice(**more), multi(**more), blank(**more), true_false(**more), open_ended(**more)]
+            made += [instructions(**more)]
         pictured = tuple(Option(label, "", f"images/{n}.png") for n, label in enumerate("ABC"))
         made += [
             Sample(

@@ -35,8 +35,8 @@ def wanted(sheet: Sheet) -> str:
     return next(line for line in sheet.text.splitlines()[::-1] if line.startswith('{"'))
 
 
-def test_the_samples_are_of_every_task_type() -> None:
-    assert {sample.task_type for sample in SAMPLES} == set(OURS)
+def test_the_samples_are_of_every_task_type_that_judges_may_judge() -> None:
+    assert {sample.task_type for sample in SAMPLES} == {kind for kind, row in OURS.items() if row.form != "rules"}
 
 
 @pytest.mark.parametrize("name", RUBRICS)

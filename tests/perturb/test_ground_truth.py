@@ -16,7 +16,7 @@ from benchmarks.real_sets import real
 from making_items import array
 from making_sets import samples as mixed
 
-from making import blank, choice, multi, open_ended, true_false
+from making import blank, choice, instructions, multi, open_ended, true_false
 from mmdyn import plugins
 from mmdyn.equal import same
 from mmdyn.keys import stream
@@ -66,6 +66,8 @@ MORE = [
     open_ended(question="Does ice float on water (yes or no)?", answer="Yes"),
     open_ended(question="小明买了3支笔，每支5元，一共花了多少元？", answer="15元", **ZH),
     open_ended(question="一共有多少人？", answer="32", **ZH),
+    instructions(),
+    instructions(question="冰为什么浮在水面上？不要用逗号。", **ZH),
 ]  # fmt: skip
 MADE = [msgspec.structs.replace(one, id=f"{number}-{one.id}") for number, one in enumerate([*mixed(), *MORE])]
 

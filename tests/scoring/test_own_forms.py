@@ -176,10 +176,11 @@ def test_every_way_in_which_prompts_ask_has_replies_of_every_task_type(language:
         text = file.read_text(encoding="utf-8")
         if "{instruction}" in text and "likelihood" not in file.stem:
             ways[text.partition("{options}")[2]].add(file.stem)
-    assert {f"answer_{kind}" for kind in OURS} == {file.stem for file in folder.glob("answer_*.txt")}
+    kinds = {kind for kind, row in OURS.items() if row.form != "rules"}  # whose questions are asked in their own words
+    assert {f"answer_{kind}" for kind in kinds} == {file.stem for file in folder.glob("answer_*.txt")}
     for names in ways.values():
         rows = [row for row in ROWS if row["language"] == language and row["form"].split()[0] in names]
-        assert {row["task_type"] for row in rows} == set(OURS), names
+        assert {row["task_type"] for row in rows} == kinds, names
 
 
 def reading(row: dict[str, Any]) -> Any:

@@ -120,6 +120,8 @@ def _marked(sample: Sample) -> tuple[Sample, list[str]]:
 
     Raises Refused where nobody can say which answer goes where.
     """
+    if sample.instructions:
+        raise Refused("its instructions are about the words of one language")
     if sample.kind.form != "blank":
         return sample, []
     blanks = [found[0] for found in BLANK.finditer(sample.question)]

@@ -130,7 +130,7 @@ def read_answer(text: str, task_type: str, labels: tuple[str, ...] = (), texts: 
     if not text.strip():
         raise ValueError("the answer is empty: fill it in")
     form = kind_of(task_type).form
-    if form == "choice":
+    if form in ("choice", "rules"):
         return read_listed_labels(text, labels, texts)
     if form == "blank":
         return _read_blanks(text)
@@ -182,7 +182,7 @@ def write_answer(answer: Answer, task_type: str, labels: tuple[str, ...] = ()) -
         return "true" if answer else "false"
     if isinstance(answer, str):
         return answer
-    if kind_of(task_type).form == "choice":
+    if kind_of(task_type).form in ("choice", "rules"):
         plain = "".join(text for text in answer if isinstance(text, str))
         unlisted = not plain.strip().startswith("[") and read_listed_labels(plain, labels) == answer
         return plain if unlisted else canonical(answer).decode()

@@ -62,6 +62,8 @@ class Response(Struct, frozen=True, gc=False):
     gaps: tuple[int, ...]
     cut_off: bool
     truncated: bool
+    answered: str
+    """What stands behind the reasoning, as it came."""
 
     @staticmethod
     def of(response: str, truncated: bool = False) -> Response:
@@ -72,6 +74,7 @@ class Response(Struct, frozen=True, gc=False):
         """
         start, end, cut_off = find_answer(response)
         response = response[:end]
+        answered = response[start:].lstrip() if start else response
         turn = _END_OF_TURN.search(response, start) if "<" in response else None
         further = _FURTHER.search(response, start)
         if further and _ANSWERED.search(response, start, further.start()):
@@ -81,7 +84,8 @@ class Response(Struct, frozen=True, gc=False):
         text, gaps = visible_and_gaps(response[start:])
         flat = _flat(text)
         low = flat.lower().replace("’", "'")
-        return Response(text, flat, low if len(low) == len(flat) else flat, start, tuple(gaps), cut_off, truncated)
+        low = low if len(low) == len(flat) else flat
+        return Response(text, flat, low, start, tuple(gaps), cut_off, truncated, answered)
 
     def ends(self, at: int) -> bool:
         """Does nothing that says something stand behind a place?"""

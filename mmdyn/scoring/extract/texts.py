@@ -228,6 +228,13 @@ def read_open(response: Response, asked: Asked) -> Extraction:
     return found(response, response.text[start:end], rule, start, end)
 
 
+def read_reply(response: Response, asked: Asked) -> Extraction:
+    """All that a response says behind its reasoning, character by character, whatever it says."""
+    if response.cut_off or not response.answered.strip():
+        return nothing(response)
+    return Extraction(response.answered, "ok", "whole", confidence=1.0)
+
+
 def read_whole(response: Response) -> Whole | None:
     """All that a response answers, as metrics over sentences and golden answers of several lines are compared; None
     where it declines, or stops while it thinks."""

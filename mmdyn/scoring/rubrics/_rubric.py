@@ -118,8 +118,11 @@ def question(sample: Sample) -> str:
 
 
 def golden(sample: Sample) -> tuple[str, ...]:
-    """The golden answer by its parts: one for each blank, else one. A chosen option comes with its text."""
+    """The golden answer by its parts: one for each blank, else one. A chosen option comes with its text. Raises
+    ValueError for instructions."""
     answer = sample.answer
+    if sample.instructions:
+        raise ValueError("whether a reply follows instructions is a matter of rules: ask no judge")
     if isinstance(answer, bool):
         return (template("verdicts", sample.language).text.split("\n")[not answer],)
     if isinstance(answer, str):
