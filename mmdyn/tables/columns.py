@@ -349,11 +349,11 @@ class _Builder:
             of: Any = sample_of(record, run, reader).meta.get("questions")
             self._questions[parent] = of if isinstance(of, dict) else {}
         self._samples.append(self._digests.setdefault(record.digest, len(self._digests)))
+        self._sides[FORM].append(_form(record.task_type))
         self._add_fields(run, reader, record)
         self._add_worth(name, run, reader, record)
         self._draws.append(record.draw)
         self._epochs.append(record.epoch)
-        self._sides[FORM].append(_form(record.task_type))
         self._sides[TURNS].append(bool(record.expansion))
         sent = (record.pictures, record.reply.changed)
         pictures = NOT_RECORDED if record.pictures is None else self._pictures.setdefault(sent, len(self._pictures))

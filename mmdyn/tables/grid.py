@@ -12,6 +12,7 @@ from rich.text import Text
 from mmdyn.tables.blocks import MACRO, TOTAL, WAITING, Row, TablePart
 from mmdyn.tables.factors import FACTORS, FRONT, chain_name, condition_name, contrast_name, plain_model
 from mmdyn.tables.pairing import RAW, READ
+from mmdyn.tables.run_state import FOLLOWED
 
 PLAIN_WIDTH = 100
 """The width in characters where the output is no terminal."""
@@ -100,6 +101,7 @@ OF_CONTRASTS = ("not_applicable", "rejected", "doubtful", "variants_left_out")
 HEADS = {
     **{"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"},
     **{"unread a": "a unread", "unread b": "b unread"},
+    **{name: name.replace("_", " ") for name in FOLLOWED},
 }
 """What quantities of scores and contrasts are called."""
 

@@ -21,7 +21,7 @@ from mmdyn.tables.grid import clean, digits_of, p_value, percent, points
 from mmdyn.tables.guessing import key_lines, position_lines
 from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.plot import Plot, draw_chart, pick_chart, table_charts
-from mmdyn.tables.run_state import FailedReply, RunState, caveats, state_lines
+from mmdyn.tables.run_state import FOLLOWED, FailedReply, RunState, caveats, state_lines
 
 
 class Scored(NamedTuple):
@@ -30,6 +30,7 @@ class Scored(NamedTuple):
     Args:
         score, chance, corrected: The score, the score of guessing, and the score corrected for chance.
         unread: The share of answers that were not read.
+        followed: The shares of instructions and prompts that were followed, by the names of FOLLOWED.
     """
 
     factors: Mapping[str, str]
@@ -37,6 +38,7 @@ class Scored(NamedTuple):
     chance: Row | None
     corrected: Row | None
     unread: Row | None
+    followed: Mapping[str, Row]
 
 
 class Change(NamedTuple):
@@ -78,6 +80,7 @@ def scores_of(parts: Sequence[TablePart], by: str = "") -> list[Scored]:
             chance=rows.get("chance"),
             corrected=rows.get("corrected"),
             unread=rows.get("unread"),
+            followed={name: rows[name] for name in FOLLOWED if name in rows},
         )
         for rows in found
     ]

@@ -15,6 +15,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.plugins import load, names
 from mmdyn.record import Judgement, Record, Reply, Score, Usage
 from mmdyn.tables.factors import sample_of
+from mmdyn.task_types import kind_of
 from mmdyn.work import (
     ANSWERED_NOW,
     CacheUse,
@@ -449,12 +450,37 @@ def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
     return (0.0, float(count)) if count else NONE
 
 
+def _followed(least: float, *, by_prompt: bool) -> Callable[[Record, RunFolder, Reader], Worth]:
+    """The instructions of which a part of the score is `least` or more: whether all are, or the share that is, and then
+    a record weighs as many as it has. None is followed by a reply in which nothing was read."""
+
+    def of(record: Record, run: RunFolder, reader: Reader) -> Worth:
+        score = record.score
+        if kind_of(record.task_type).form != "rules" or score is None or score.value is None:
+            return NONE
+        parts = score.parts or (0.0,) * len(sample_of(record, run, reader).instructions)
+        kept = [part >= least for part in parts]
+        return (float(all(kept)), 1.0) if by_prompt else (sum(kept) / len(kept), float(len(kept)))
+
+    return of
+
+
+FOLLOWED = {
+    "prompt_strict": Measure(_followed(1.0, by_prompt=True), better=True),
+    "prompt_loose": Measure(_followed(0.5, by_prompt=True), better=True),
+    "instruction_strict": Measure(_followed(1.0, by_prompt=False), better=True),
+    "instruction_loose": Measure(_followed(0.5, by_prompt=False), better=True),
+}
+"""The accuracies of IFEval (Zhou et al. 2023, "IFEval Metrics"): by prompt whether all instructions are followed, and
+by instruction."""
+
 MEASURES = {
     "score": Measure(_scored(lambda score: score.value or 0.0), better=True, judged=True),
     "pass_rate": Measure(_scored(lambda score: float(score.value == 1)), better=True, judged=True),
     "corrected": Measure(_scored(_corrected), better=True, judged=True),
     "checklist": Measure(_checklist, better=True),
     "true_statements": Measure(_true_statements),
+    **FOLLOWED,
     "questions": Measure(lambda record, run, reader: (1.0, 1.0), "count", answers=False),
     "unparsed": Measure(_scored(lambda score: float(score.status == "unparsed"))),
     "refused": Measure(_scored(lambda score: float(score.status == "refused"))),

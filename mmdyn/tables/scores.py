@@ -38,6 +38,7 @@ from mmdyn.tables.factors import (
     reading_order,
     sample_of,
 )
+from mmdyn.tables.run_state import FOLLOWED
 from mmdyn.work import Reader, RunFolder
 
 LAID = {
@@ -144,6 +145,10 @@ def _rows(block: Block, axes: Sequence[str], key: tuple[str, ...], records: Ints
     if unread.values.any():
         share = round(float(np.average(unread.values, weights=unread.weights)), 6)
         yield block.row(axes, key, "unread", share, n=len(unread.values)), None
+    for name in FOLLOWED:
+        part = block._replace(measured=name)
+        if len((found := part.cell(records)).values):
+            yield part.mean_row(axes, key, name, found), found
 
 
 def score_notes(block: Block, part: Scores) -> Iterator[str]:

@@ -58,6 +58,7 @@ from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, policies_of, ranking_rows
 from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
+from mmdyn.tables.run_state import FOLLOWED
 from mmdyn.tables.scores import AucWatcher, beside, metric_rows, score_notes, score_rows
 from mmdyn.tables.trends import ASSUMED, gap_rows, ladder_rows, spread_rows, trend_rows
 from mmdyn.tables.wrong_answers import CountedErrors, LabelledErrors
@@ -176,7 +177,7 @@ TITLES: dict[type, str] = {
 ANALYSED = ("score", "corrected", "pass_rate")
 """What analyses measure, of which each takes what it needs (chain_effects.py)."""
 
-WHOLE = ("score", "corrected", "unread")
+WHOLE = ("score", "corrected", "unread", *FOLLOWED)
 """What the tables that cover a whole run measure: a number that `scores.py` tells beside the score is named here, too,
 and its heading in `grid.py`; the HTML report's cells are those of `results.py` and its templates."""
 

@@ -141,6 +141,7 @@ def results(report: Report) -> dict[str, Any]:
         "sentences": [line for state in report.runs for line in state_lines(state)],
         "headlines": [_headline(change) for change in main_changes(report.parts) if change.value is not None],
         "scores": [(scored, filter_of(scored.factors)) for scored in scores],
+        "followed": [*dict.fromkeys(name for scored in scores for name in scored.followed)],
         "counted": {name: head for name, head in COUNTS.items() if any(getattr(one.score, name) for one in scores)},
         "changes": _with_notes([change for change in changes if _is_by_chain(change)]),
         "others": _with_notes([change for change in changes if not _is_by_chain(change)]),
