@@ -13,6 +13,7 @@ from mmdyn.data import WORK, Dropped, ImageFolder, replace_images
 from mmdyn.errors import MmdynError, NotNow, UserError, reason_of
 from mmdyn.keys import Json, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
+from mmdyn.text import lost_term
 from mmdyn.work import Outcome
 from perturb.chains import Chain, Link, Recipe
 from perturb.codec import LazyPictures, encode, on_device, on_host, pictures_in
@@ -232,6 +233,8 @@ class _Attempt(Struct, frozen=True, eq=False):
         changed = operator.apply(Item(item.sample, view), params)
         if isinstance(changed, NotApplicable):
             raise _NotKept("not_applicable", changed.reason, link.operator)
+        if lost := lost_term(item.sample.instructions, item.sample.question, changed.sample.question):
+            raise _NotKept("not_applicable", f"it changes {lost[:60]!r}, which an instruction names", link.operator)
         return Item(changed.sample, item.pictures) if changed.pictures is view else changed
 
     def landed(self, item: Item) -> Item:
