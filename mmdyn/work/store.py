@@ -117,7 +117,7 @@ class Store:
         self._saving, self._guard = threading.Lock(), threading.RLock()
         self._timer: threading.Timer | None = None
         self._failure: UserError | None = None
-        self._look_again, self._closed = 0.0, False
+        self._look_again, self._closed, self._is_saving, self._shared = 0.0, False, False, shared
         file = folder / f"{name}.sqlite"
         self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
@@ -194,16 +194,18 @@ class Store:
                     taken = self._pending
                     self._pending = []
                     self._tail, self._spare = self._spare, self._tail
+                    self._is_saving = True
+                    self._db.rollback()
                 self._save(taken)
                 self._spare.clear()
             except BaseException as error:
                 with self._guard:
-                    self._pending = taken + self._pending
+                    self._pending, self._is_saving = taken + self._pending, False
                 if isinstance(error, OSError):
                     raise self._unsavable(error.strerror) from None
                 raise
             with self._guard:
-                self._failure = None
+                self._failure, self._is_saving = None, False
                 for kind, key, _ in taken:
                     self._unsaved.pop((kind, key), None)
                 if not self._pending:  # after a failed save it may hold records that are saved now
@@ -213,6 +215,7 @@ class Store:
         """Remove a kind's saved records from every file; one that cannot be written keeps them."""
         self.flush()
         with self._saving, self._guard:
+            self._db.rollback()
             for db in (self._writer, *self._others):
                 with suppress(sqlite3.OperationalError), db:
                     db.execute("DELETE FROM records WHERE kind = ?", (kind,))
@@ -239,6 +242,10 @@ class Store:
 
     def _values(self, kind: str, keys: list[str]) -> dict[str, bytes]:
         with self._guard:
+            if self._shared and not (self._is_saving or self._db.in_transaction):
+                self._db.execute(
+                    "BEGIN"
+                )  # until the next save: of a cache nobody else forgets a kind, and locks cost most
             found = _find((self._db, *self._others), kind, keys)
             if len(found) < len(keys) and time.monotonic() >= self._look_again:
                 self._open_new_files()

@@ -609,3 +609,24 @@ def test_an_overlay_finds_what_lies_beneath_and_writes_nothing_there(tmp_path: P
     assert read_all(tmp_path / "over") == {"a2": b"3", "c1": b"4"}
     with Overlay(tmp_path / "more", tmp_path / "none") as over:
         assert over.get("k", "a1") is None and not (tmp_path / "none").exists()
+
+
+def test_a_cache_reads_between_saves_without_keeping_a_save_or_a_reader_waiting(tmp_path: Path) -> None:
+    with Store(tmp_path, shared=True) as store:
+        for number in range(3):  # a read before each save, one after it, and another process's between both
+            assert store.get("kind", f"{number}") is None
+            store.put("kind", f"{number}", b"value")
+            began = time.monotonic()
+            store.flush()
+            assert time.monotonic() - began < 5
+            assert store.get("kind", f"{number}") == b"value"
+            with Reader(tmp_path) as reader:
+                assert reader.get("kind", f"{number}") == b"value"
+        with Store(tmp_path, shared=True) as second:
+            assert second.get("kind", "0") == b"value"
+            second.put("kind", "from the second", b"value")
+            second.flush()
+            store._look_again = 0.0
+            assert store.get("kind", "from the second") == b"value"
+        store.forget("kind")
+        assert store.get("kind", "1") is None
