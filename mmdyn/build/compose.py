@@ -486,7 +486,7 @@ def draw_questions(
             elif spec.skip_small and (questions or group is not groups[-1]):
                 break
             else:
-                raise UserError(_too_few(group, spec, question, int(bears)))
+                raise UserError(_too_few(group, spec, question, int(bears), len(questions)))
     return questions
 
 
@@ -498,15 +498,15 @@ def _bears(group: Group, spec: ComposeSpec, sizes: Sizes, uses: Uses) -> float:
     return min(*rooms, uses.room(group.false) / (places - asked) if places > asked else inf)
 
 
-def _too_few(group: Group, spec: ComposeSpec, lacking: str, bears: int) -> str:
-    """Why no further question was found."""
+def _too_few(group: Group, spec: ComposeSpec, lacking: str, bears: int, made: int) -> str:
+    """Why no further question was found after those that were made."""
     if lacking == SHARED:
         limit = f" that shares at most {spec.max_shared} statements with another set's"
         return f"no further question{limit} was found in {TRIES} draws ({_told(group, spec)}): ask for fewer"
     times = "once" if spec.max_uses == 1 else f"{spec.max_uses} times"
     return (
         f"the bank bears about {bears} questions in which no statement or near copy stands more than {times}, those of"
-        " --avoid and of a sweep counted"
+        f" --avoid and of a sweep counted; with this secret the draw ends after {made}"
         f" ({_told(group, spec)}): ask for fewer by --questions, let subjects have fewer by --skip-small, or allow more"
         " by --max-uses, with which questions tell each other's answers"
     )

@@ -79,9 +79,7 @@ class ExamplePool:
         self.digest = found.hex()
         check_digest(opened, self.digest)
         if not offsets:
-            raise UserError(
-                f"{opened.folder} holds no examples, but variants or instructions alone: give --examples SET"
-            )
+            raise UserError(f"{opened.folder} holds no examples, only variants or instructions: give --examples SET")
         self._offsets, of = offsets, np.array(kinds)
         unlike = (2 * (of % 2 != kind % 2) + (of // 2 != kind // 2) for kind in range(2 * len(task_types())))
         self._alike = [[np.flatnonzero(each == number) for number in range(4)] for each in unlike]

@@ -92,7 +92,7 @@ def test_a_question_is_asked_in_its_own_words_alone(tmp_path: Path, style: str) 
 def test_what_does_not_fit_is_refused_in_a_sentence(tmp_path: Path) -> None:
     given, asked = asked_set(tmp_path), model(tmp_path)
     told = {
-        ("--shots", "1"): "holds no examples, but variants or instructions alone: give --examples SET",
+        ("--shots", "1"): "holds no examples, only variants or instructions: give --examples SET",
         ("--policy", "rouge_l"): "metric.rouge_l compares texts",
         ("--judge", asked, "--judge-mode", "wrong"): "whether a reply follows instructions is a matter of rules",
     }

@@ -297,7 +297,7 @@ def test_a_run_without_examples_to_give_says_so(sets: list[SampleSet], tmp_path:
         UserError, match="examples come from topics, which is not given: name it too, or give --examples"
     ):
         evaluated(sets[1], MODEL, tmp_path / "run", modes="dynamic", shots="2")
-    with pytest.raises(UserError, match="holds no examples, as all its samples are variants: give --examples SET"):
+    with pytest.raises(UserError, match="holds no examples, only variants or instructions: give --examples SET"):
         evaluated(sets[0], MODEL, tmp_path / "run", shots="2", examples=str(sets[1].folder))
     (tmp_path / "p.txt").write_text("{question} {options}")
     with pytest.raises(UserError, match=r"does not contain \{examples\}, which 2:base needs: put it where they should"):
