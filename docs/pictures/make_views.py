@@ -73,9 +73,12 @@ def find_pages(browser: Browser, first: str) -> dict[str, str]:
     page = browser.contexts[0].new_page() if browser.contexts else browser.new_context().new_page()
     page.goto(first)
     home = page.url
+    page.wait_for_load_state("networkidle")
     run = page.locator("a[href^='/run/']").first.evaluate("one => one.href")
     made = page.locator("a[href^='/set/']").last.evaluate("one => one.href")
     lost = f"{run}/samples?which=lost"
+    page.goto(run)
+    page.locator("#scores").wait_for()  # it follows the reading of the run by itself until then
     page.goto(lost)
     sample = page.locator(".questions .id").first.evaluate("one => one.href")
     page.goto(f"{lost}&text=zh-")
