@@ -33,7 +33,7 @@ OUT = "OUT"
 COMMANDS = {
     "perturb": f"perturb set -o {OUT} --ops pad+color,shuffle,convert,paraphrase --draws 2 --seed 1 -q",
     "build": f"build dedup set -o {OUT}",
-    "compose": f"compose bank -o {OUT} --questions 300 --statements 8 -q",
+    "compose": f"compose bank -o {OUT} --questions 300 --statements 8 --max-uses 20 --secret key -q",
     "score": f"score {OUT} --policy strict -q",
     "merge": f"runs merge run other -o {OUT}",
     "view": f"view run --export {OUT} -q",
@@ -93,6 +93,7 @@ def prepare(folder: Path) -> None:
         {"id": f"s{n}", "question": f"{n} is even.", "task_type": "true_false", "answer": n % 2 == 0}
         for n in range(400)
     ]  # fmt: skip
+    (folder / "key").write_bytes(bytes(range(32)))
     (folder / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     subprocess.run([*mmdyn, "data", "convert", "bank.jsonl", "-o", "bank"], cwd=folder, check=True, capture_output=True)
 
