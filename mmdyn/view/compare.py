@@ -32,7 +32,10 @@ def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
     values: dict[str, Any] = {"known": known, "a": a, "b": b, "which": which, "page": number, "rows": [], "counts": {}}
     values |= {"title": "Compare", "live": "", "changes": [], "more": False}
     if a not in known or b not in known:
-        values["pairs"] = list(islice(combinations(known, 2), MOST_PAIRS))
+        configs = {one: catalog.index(one.partition("/")[0]).run.config for one in known}
+        roots = {one: {entry.root for entry in config.sets} for one, config in configs.items()}
+        shared = ((one, other) for one, other in combinations(known, 2) if roots[one] & roots[other])
+        values["pairs"] = list(islice(shared, MOST_PAIRS))
         return render("compare.html", **values)
     (run_a, _, model_a), (run_b, _, model_b) = a.partition("/"), b.partition("/")
     index = catalog.index(run_a)

@@ -10,11 +10,11 @@ from starlette.testclient import TestClient
 from tables.making_runs import DYNAMIC, answer, answers, write_run
 
 from mmdyn.record import Record
-from mmdyn.view import run, runs, sample, samples, why
+from mmdyn.view import compare, run, runs, sample, samples, why
 from mmdyn.view._page import Filter, state_address
 from mmdyn.view.index import Catalog, Index
 from mmdyn.view.server import open_viewer
-from mmdyn.work import RunFolder
+from mmdyn.work import RunFolder, SetEntry
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +102,12 @@ def test_a_rule_that_read_nothing_has_no_confidence(rule: str, read: object, sai
         (row,) = Filter().parents(db)
     page = sample.page(catalog, name, row["token"], "", Filter())
     assert f"<dt>Rule</dt><dd>{said}</dd>" in page
+
+
+def test_only_models_that_were_asked_one_set_are_offered_for_comparison(tmp_path: Path) -> None:
+    quiz = (SetEntry("quiz", "quiz", "sets/quiz", "e0"),)
+    for name, more in {"one": {}, "two": {}, "other": {"sets": quiz}}.items():
+        write_run(tmp_path / "runs" / name, answers("11"), **more)
+    text = compare.page(Catalog(tmp_path / "runs"), "", "", "", 1)
+    (pair,) = re.findall(r">(m1 in \w+ beside m1 in \w+)</a>", text)
+    assert sorted(pair.split(" beside ")) == ["m1 in one", "m1 in two"]
