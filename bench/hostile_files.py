@@ -355,7 +355,7 @@ def runs(good: Path) -> None:
     config.write_text(re.sub(r'"folder": ".*/(\w+)"', r'"folder": "sets/\1"', config.read_text()))
     shutil.copytree(made / "run", good / "G")
     shutil.move(made / "run", good / "R")
-    made.rmdir()
+    shutil.rmtree(made)
 
 
 CONFIG = """\
