@@ -143,17 +143,18 @@ def running(name: str, words: Sequence[str], folder: Path, options: str = "") ->
 
 
 @contextmanager
-def counted(server: Server) -> Iterator[tuple[str, list[str]]]:
-    """A base_url that passes all on to a server, and the paths that were posted to."""
-    posted, root = list[str](), server.url.removesuffix("/v1")
+def counted(server: Server) -> Iterator[tuple[str, list[bytes]]]:
+    """A base_url that passes all on to a server, and the bodies that were posted."""
+    posted, root = list[bytes](), server.url.removesuffix("/v1")
 
     class Pass(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._pass(None)
 
         def do_POST(self) -> None:
-            posted.append(self.path)
-            self._pass(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            posted.append(body)
+            self._pass(body)
 
         def _pass(self, body: bytes | None) -> None:
             headers = {"Content-Type": "application/json", **authorized()}
@@ -425,6 +426,15 @@ def _restart(server: Server, killed: Server, name: str) -> Found:
     return Found(seen + amid, f"status 0, {TEXTS} answered, 0 failed", found.said)
 
 
+def _settled(posted: list[bytes]) -> int:
+    """How many requests came, those among them that were under way when who sent them was killed."""
+    before = -1
+    while before < len(posted):
+        before = len(posted)
+        time.sleep(2)
+    return before
+
+
 def resume(server: Server) -> Found:
     """A call that is killed and made again."""
     run = f"{server.name}-resume"
@@ -435,9 +445,9 @@ def resume(server: Server) -> Found:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        at, before = held(server.folder / run), len(posted)
+        at, before = held(server.folder / run), _settled(posted)
         found = ask(*words)
-    seen = f"{at} held, then {len(posted) - before} asked, {len(found.replies)} answered"
+    seen = f"{at} held, then {len(set(posted[before:]))} asked, {len(found.replies)} answered"
     amid = "" if at < TEXTS else ", killed too late"
     return Found(seen + amid, f"{at} held, then {TEXTS - at} asked, {TEXTS} answered", found.said)
 
