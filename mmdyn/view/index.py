@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, ImageFolder, SampleSet, is_set, open_image
+from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, MANIFEST_FILE, ImageFolder, SampleSet, is_set, open_image
 from mmdyn.errors import InputError, UserError, sentence_of
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.record import Record
@@ -41,7 +42,7 @@ from mmdyn.tables import (
     tabulate_columns,
     why_parts,
 )
-from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, cache_to_write
+from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, SetEntry, cache_to_write
 
 VERSION = 4
 """Counted up where an older index cannot be continued."""
@@ -351,6 +352,11 @@ class Catalog:
         """What names a folder in addresses."""
         return digest(str(folder.relative_to(self.root)), 5)
 
+    def place(self, folder: Path) -> str:
+        """Where a folder lies, for readers: its path under the path that is shown."""
+        place = str(folder.relative_to(self.root))
+        return place if place != "." else self.root.name
+
     def index(self, name: str) -> Index:
         """The index of a run, brought up to date. Raises KeyError for a run that is not there, UserError for one that
         cannot be read."""
@@ -367,14 +373,31 @@ class Catalog:
         """A set. Raises KeyError, InputError."""
         return SampleSet(self.sets()[name])
 
+    def find_set(self, near: Path, *digests: str) -> Path | None:
+        """The folder of a set of one of these digests: one under the path, or one with a set.json beside the folder
+        `near` or beside that one's parent."""
+        above = near.resolve().parent
+        around = chain(_look(above, 1), _look(above.parent, 1))
+        places = chain(self.sets().values(), (one for one in around if (one / MANIFEST_FILE).is_file()))
+        return next((one for one in places if has_digest(one, *digests)), None)
+
+    def located(self, run: RunFolder) -> tuple[RunFolder, list[SetEntry]]:
+        """A run with those of its sets that are what was asked, where they lie now, and those that are nowhere."""
+        found, gone = list[SetEntry](), list[SetEntry]()
+        for entry in run.config.sets:
+            digests, folder = {entry.digest, entry.answers} - {""}, run.set_folder(entry)
+            place = folder if has_digest(folder, *digests) else self.find_set(run.folder, *digests)
+            if place is None:
+                gone.append(entry)
+            else:
+                found.append(entry if place == folder else replace(entry, folder=str(place)))
+        shown = RunFolder(run.folder)
+        shown.config = replace(run.config, sets=tuple(found))
+        return shown, gone
+
     def images(self, run: RunFolder) -> dict[str, ImageFolder]:
         """The pictures of a run's sets, by the standard set's name: only of sets that are what was asked."""
-        there = tuple(
-            entry for entry in run.config.sets if has_digest(run.set_folder(entry), entry.digest, entry.answers)
-        )
-        shown = RunFolder(run.folder)
-        shown.config = replace(run.config, sets=there)
-        return pictures_of(shown)
+        return pictures_of(self.located(run)[0])
 
     def picture(self, images: ImageFolder, ref: ImageRef) -> str:
         """The address of a picture; empty where it cannot be read."""

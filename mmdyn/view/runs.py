@@ -19,8 +19,8 @@ MOST_SCORES = 8
 
 def page(catalog: Catalog, text: str) -> str:
     """Runs, the latest first, and sets, of whose names, models, sets or conditions one holds a text."""
-    runs = [_run(catalog, name, str(folder.relative_to(catalog.root))) for name, folder in catalog.runs().items()]
-    sets = [_set(catalog, name, str(folder.relative_to(catalog.root))) for name, folder in catalog.sets().items()]
+    runs = [_run(catalog, name, catalog.place(folder)) for name, folder in catalog.runs().items()]
+    sets = [_set(catalog, name, catalog.place(folder)) for name, folder in catalog.sets().items()]
     runs, sets = ([row for row in rows if text.lower() in row["searched"].lower()] for rows in (runs, sets))
     runs.sort(key=lambda row: -row["changed"])
     return render("runs.html", title=catalog.root.name, runs=runs, sets=sets, text=text, live="")
@@ -32,12 +32,7 @@ def run_state(complete: bool, changed: float) -> str:
 
 
 def _run(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "id": name,
-        "place": place if place != "." else catalog.root.name,
-        "problem": "",
-        "changed": 0.0,
-    }
+    row: dict[str, Any] = {"id": name, "place": place, "problem": "", "changed": 0.0}
     row |= {"searched": place, "report": None, "config": None, "state": "unreadable"}
     try:
         index = catalog.index(name)
@@ -61,7 +56,7 @@ def _few(scores: list[Scored]) -> list[Scored]:
 
 
 def _set(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": name, "place": place if place != "." else catalog.root.name, "problem": ""}
+    row: dict[str, Any] = {"id": name, "place": place, "problem": ""}
     try:
         opened = SampleSet(catalog.sets()[name])
         row |= {"count": len(opened), "name": opened.name, "parent": opened.manifest.parent}

@@ -88,8 +88,14 @@ def test_pictures_are_zoomed_together_and_laid_over_each_other(page: Page, viewe
     assert page.evaluate(
         "[...document.querySelectorAll('.frame')].map(one => one.style.getPropertyValue('--zoom'))"
     ) == ["1.25", "1.25"]
-    page.locator(".overlay input").fill("20")
-    assert page.locator(".overlay .after").evaluate("one => one.style.getPropertyValue('--cut')") == "20%"
+    page.locator(".frame").first.click()
+    assert page.locator(".zoomed").count() == 0, "a click makes them small again"
+    assert page.locator(".frame").first.bounding_box()["height"] <= 280  # type: ignore[index]
+    page.locator(".frame").last.press("Enter")
+    assert page.locator(".zoomed").count() == 2
+    page.locator(".slider input").fill("20")
+    shown = page.locator(".before").evaluate("one => getComputedStyle(one).clipPath")
+    assert "80%" in shown, "a fifth of the standard picture lies over the variant's"
     assert page.evaluate("[...document.images].every(one => one.complete && one.naturalWidth > 0)")
 
 

@@ -77,10 +77,22 @@ for (const frame of frames) {
   });
 }
 
-for (const overlay of document.querySelectorAll(".overlay")) {
-  const slider = overlay.querySelector("input");
+for (const frame of frames) {
+  const toggle = () => zoom(scale > 1 ? 0 : 1.25);
+  frame.addEventListener("click", toggle);
+  frame.addEventListener("keydown", (event) => { if (event.key === "Enter") toggle(); });
+}
+
+for (const slider of document.querySelectorAll(".slider input")) {
   slider.addEventListener("input", () => {
-    overlay.querySelector(".after").style.setProperty("--cut", `${slider.value}%`);
+    slider.closest(".picture").querySelector(".before").style.setProperty("--cut", `${slider.value}%`);
+  });
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.parentElement.nextElementSibling.textContent);
+    button.textContent = "Copied";
   });
 }
 
