@@ -179,7 +179,7 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
             click.echo(f"    {chain.claims[True] / claims:.0%} of {claims} claims are true", err=True)
         if far := (dynamic.manifest.strength or {}).get(name):
             click.echo(printable(f"    median strength: {far}{' (weak)' * far.weak}"), err=True)
-        for reason, count in chain.reasons.most_common(TOP_REASONS):
+        for reason, count in sum(chain.reasons.values(), Counter[str]()).most_common(TOP_REASONS):
             click.echo(printable(f"    {count} {reason}"), err=True)
     click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
     if any(far.weak for far in (dynamic.manifest.strength or {}).values()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from itertools import islice
 from typing import Any
 
@@ -11,10 +12,18 @@ from mmdyn.data import WEAKNESS, ChainStrength, SampleSet, describe_trail
 from mmdyn.sample import Sample
 from mmdyn.sheets import Seen, digest_shown
 from mmdyn.view._page import compared, pieces, render
-from mmdyn.view.index import Catalog, has_digest
+from mmdyn.view.index import Catalog
 from perturb import ChainOutcomes, summarize
 
 PAGE, TOP_REASONS = 20, 8
+REFUSED = "refused by the judge"
+GROUPS = {
+    **dict.fromkeys(("not_applicable", "unchanged"), "not applicable"),
+    **dict.fromkeys(("rejected", "doubtful"), REFUSED),
+    "redrawn": "refused, then drawn again",
+    "failed": "failed",
+}
+"""What became of variants that are not in the set, by their status in dropped.jsonl."""
 
 
 def page(catalog: Catalog, name: str, number: int, chain: str) -> str:
@@ -30,22 +39,30 @@ def page(catalog: Catalog, name: str, number: int, chain: str) -> str:
     parents = {sample.id: sample for sample in origin if sample.id in wanted} if origin and wanted else {}
     rows = [_row(catalog, opened, origin, sample, parents.get(sample.parent)) for sample in shown[:PAGE]]
     return render(
-        "set.html", title=opened.name, id=name, manifest=opened.manifest, count=len(opened), chains=told, chain=chain,
-        rows=rows, page=number, more=len(shown) > PAGE, weakness=WEAKNESS, live="",
-        statuses=list(dict.fromkeys(status for found in chains.values() for status in found.outcomes)),
+        "set.html", title=opened.name, id=name, manifest=opened.manifest, origin=origin, count=len(opened), chains=told,
+        chain=chain, place=catalog.place(opened.folder), rows=rows, page=number, more=len(shown) > PAGE, live="",
+        weakness=WEAKNESS,
+        groups=sorted({group for row in told for group in row["groups"]}),
     )  # fmt: skip
 
 
 def _chain(name: str, found: ChainOutcomes, strength: ChainStrength | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"chain": name, "made": found.made, "outcomes": found.outcomes, "strength": strength}
-    return row | {"reasons": found.reasons.most_common(TOP_REASONS)}
+    counts, reasons = Counter[str](), defaultdict[str, Counter[str]](Counter)
+    for status, by_reason in found.reasons.items():
+        group = GROUPS.get(status, status.replace("_", " "))
+        counts[group] += by_reason.total()
+        reasons[group] += by_reason
+    judged = found.made + counts[REFUSED]
+    row: dict[str, Any] = {"chain": name, "made": found.made, "groups": counts, "strength": strength}
+    row["accepted"] = found.made / judged if judged and not found.outcomes["unjudged"] else None
+    return row | {"reasons": {group: every.most_common(TOP_REASONS) for group, every in reasons.items()}}
 
 
 def _origin(catalog: Catalog, opened: SampleSet) -> SampleSet | None:
-    """The set that a set was made of, where it is under the path, too."""
+    """The set that a set was made of, where it is under the path or beside the set."""
     origin = opened.manifest.parent
-    folders = (folder for folder in catalog.sets().values() if origin and has_digest(folder, origin.digest))
-    return next(map(SampleSet, folders), None)
+    folder = catalog.find_set(opened.folder, origin.digest) if origin else None
+    return SampleSet(folder) if folder else None
 
 
 def _row(

@@ -203,11 +203,11 @@ _SWAPPED = [("text.substitute", "embedded")]
 
 
 class ChainOutcomes(Struct):
-    """One chain: variants by outcome, the reasons of those not kept by their first words (details are in
+    """One chain: variants by outcome, by outcome the reasons of those not kept by their first words (details are in
     dropped.jsonl), and how many claims that questions became are true and false."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)
     claims: Counter[bool] = field(default_factory=Counter)
 
     @property
@@ -231,8 +231,9 @@ def summarize(dynamic: SampleSet) -> dict[str, ChainOutcomes]:
         reason = dropped.reason
         if reason.endswith(")") and dropped.status != "failed":  # what fails says in brackets why
             reason = reason.partition(" (")[0]
-        known = reason in chain.reasons or len(chain.reasons) < _MOST_REASONS
-        chain.reasons[reason if known else "other reasons"] += 1
+        reasons = chain.reasons.setdefault(dropped.status, Counter())
+        known = reason in reasons or len(reasons) < _MOST_REASONS
+        reasons[reason if known else "other reasons"] += 1
     return chains
 
 

@@ -223,8 +223,8 @@ def test_the_summary_counts_by_chain(dynamic: SampleSet) -> None:
     chains = summarize(dynamic)
     assert list(chains) == OPS.split(",")
     assert chains["pad"].made == 20 and chains["pad"].outcomes["not_applicable"] == 4
-    assert chains["pad"].reasons == {"the sample has no picture": 4}
-    assert chains["shuffle"].reasons == {"there are no options to shuffle": 12}
+    assert chains["pad"].reasons == {"not_applicable": {"the sample has no picture": 4}}
+    assert chains["shuffle"].reasons == {"not_applicable": {"there are no options to shuffle": 12}}
 
 
 def test_gold_answers_change_no_picture_and_no_order(tmp_path: Path) -> None:
