@@ -85,7 +85,7 @@ if __name__ == "__main__":
     place = Path(sys.argv[1]).resolve()
     if not place.exists():
         make(place)
-    render("problem.html", title="", problem="", live="")
+    render("problem.html", title="", problem="", back=(), live="")
     for turn in ("first", "again"):
         begun, catalog = time.perf_counter(), Catalog(place)
         (name,) = catalog.runs()

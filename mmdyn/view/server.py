@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
@@ -22,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, ExceptionHandler, Message, Receive, Scope, Send
 
 from mmdyn.errors import UserError, sentence_of
 from mmdyn.view import compare, run, runs, sample, samples, set, why
@@ -151,7 +152,8 @@ def open_viewer(catalog: Catalog, token: str, port: int) -> Guard:
     """The viewer as an ASGI application, for requests with the token."""
     routes: list[Route | Mount] = [*page_routes(catalog), Route("/run/{name}/state", _state(catalog))]
     routes.append(Mount("/static", StaticFiles(directory=str(STATIC))))
-    return Guard(Starlette(routes=routes), token, port)
+    missing: dict[Any, ExceptionHandler] = {404: lambda request, _: _no_page(catalog, request)}
+    return Guard(Starlette(routes=routes, exception_handlers=missing), token, port)
 
 
 def page_routes(catalog: Catalog) -> list[Route]:
@@ -162,7 +164,7 @@ def page_routes(catalog: Catalog) -> list[Route]:
             try:
                 return HTMLResponse(build(request))
             except KeyError:
-                return _problem("There is no such page here.", 404)
+                return _no_page(catalog, request)
             except Exception as error:  # whatever lies in a folder costs the pages on it alone
                 return _problem(sentence_of(error), 500)
 
@@ -216,5 +218,15 @@ def _state(catalog: Catalog) -> Callable[[Request], Response]:
     return state
 
 
-def _problem(text: str, status: int) -> Response:
-    return HTMLResponse(render("problem.html", title="Not to be shown", problem=text, live=""), status)
+def _no_page(catalog: Catalog, request: Request) -> Response:
+    """Says that there is no such page, and leads back to the run, where there is one of that name."""
+    name, folders = request.url.path.split("/")[2:3], catalog.runs()
+    back = [(f"/run/{one}", f"The run {catalog.place(folders[one])}") for one in name if one in folders]
+    gone = (
+        "Nothing has this address: what it led to was moved, renamed or deleted, or is not in the folder that is shown."
+    )
+    return _problem(gone, 404, "There is no such page", back)
+
+
+def _problem(text: str, status: int, title: str = "Not to be shown", back: Sequence[tuple[str, str]] = ()) -> Response:
+    return HTMLResponse(render("problem.html", title=title, problem=text, back=back, live=""), status)
