@@ -198,7 +198,8 @@ def page_routes(catalog: Catalog) -> list[Route]:
             catalog, place(request), asked(request).page, given(request, "chain")
         ),
         "/compare": lambda request: compare.page(
-            catalog, given(request, "a"), given(request, "b"), given(request, "which"), asked(request).page
+            catalog, given(request, "a"), given(request, "b"), given(request, "which"), given(request, "under"),
+            asked(request).page,
         ),
     }  # fmt: skip
     return [*(Route(path, shown(build)) for path, build in pages.items()), Route("/picture/{name}", picture)]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 from tables.making_runs import DYNAMIC, answer, answers, write_run
 
-from mmdyn.record import Record
-from mmdyn.view import compare, run, runs, sample, samples, why
+from making import blank, choice, image_ref, picture, write_set
+from mmdyn import evaluate, perturb
+from mmdyn.data import Dropped
+from mmdyn.keys import canonical, digest, sha256
+from mmdyn.record import Record, Reply
+from mmdyn.view import compare, run, runs, sample, samples, set as set_page, why
 from mmdyn.view._page import Filter, state_address
 from mmdyn.view.index import Catalog, Index
 from mmdyn.view.server import open_viewer
-from mmdyn.work import RunFolder, SetEntry
+from mmdyn.work import FAILURE, RunFolder, SetEntry, Store
 
 
 @pytest.fixture(autouse=True)
@@ -108,6 +115,83 @@ def test_only_models_that_were_asked_one_set_are_offered_for_comparison(tmp_path
     quiz = (SetEntry("quiz", "quiz", "sets/quiz", "e0"),)
     for name, more in {"one": {}, "two": {}, "other": {"sets": quiz}}.items():
         write_run(tmp_path / "runs" / name, answers("11"), **more)
-    text = compare.page(Catalog(tmp_path / "runs"), "", "", "", 1)
+    text = compare.page(Catalog(tmp_path / "runs"), "", "", "", "", 1)
     (pair,) = re.findall(r">(m1 in \w+ beside m1 in \w+)</a>", text)
     assert sorted(pair.split(" beside ")) == ["m1 in one", "m1 in two"]
+
+
+@pytest.mark.parametrize(
+    ("address", "back"),
+    [("nothing", 1), ("run/none", 1), ("run/{run}/sample/none", 2), ("run/{run}/nothing", 2), ("set/none", 1), ("static/none.js", 1)],
+)  # fmt: skip
+def test_what_is_not_there_leads_back(address: str, back: int, tmp_path: Path) -> None:
+    catalog = opened(tmp_path / "runs", answers("1"))
+    client = TestClient(open_viewer(catalog, "token", 80), base_url="http://localhost")
+    client.get("/?token=token")
+    page = client.get(address.format(run=next(iter(catalog.runs()))))
+    assert page.status_code == 404 and "<h1>There is no such page</h1>" in page.text
+    main = page.text.partition("<main")[2]
+    links = re.findall('href="([^"]+)">([^<]+)', main)
+    assert links[-1] == ("/", "Runs and sets") and len(links) == back
+    assert all(client.get(link).status_code == 200 for link, _ in links)
+    assert back == 1 or links[0][1] == "The run run"
+
+
+def test_a_request_and_its_reply_are_shown_as_json(tmp_path: Path) -> None:
+    standard = write_set(
+        tmp_path / "exam", [choice("q", question='中文 "quoted"?', images=(image_ref(picture()),))], images=[picture()]
+    )
+    (tmp_path / "said").write_text('{"reply": "<b>Answer: B</b>"}\n')
+    made = evaluate([standard], f"scripted:{tmp_path / 'said'}", tmp_path / "runs" / "run")
+    catalog = Catalog(tmp_path / "runs")
+    catalog.index(name := next(iter(catalog.runs()))).refresh(None)
+    with catalog.index(name).reading() as db:
+        (row,) = Filter().parents(db)
+    text = sample.page(catalog, name, row["token"], "", Filter())
+    shown = {
+        title: json.loads(unescape(found))
+        for title, found in re.findall(r'aria-label="([^"]+) as JSON">(.*?)</pre>', text, re.DOTALL)
+    }
+    assert set(shown) == {"Request", "Reply"}
+    request, (record,) = shown["Request"], made.records()
+    asked = [[one["role"], one["content"]] for one in request["messages"]]
+    assert request["request"] == record.request == digest([request["model"], asked, request["epoch"]])
+    assert {"image": sha256(picture())} in request["messages"][-1]["content"]
+    assert "base64" not in text and '中文 \\"quoted\\"?' in unescape(text) and "it was sent so" in text
+    assert shown["Reply"]["text"] == "<b>Answer: B</b>" == record.reply.text
+
+
+def test_a_try_that_failed_is_shown_beside_the_reply_that_came_later(tmp_path: Path) -> None:
+    records = answers("1")
+    catalog = opened(tmp_path / "runs", records)
+    name = next(iter(catalog.runs()))
+    failed = replace(records[0], reply=Reply(error="the server said 503"))
+    with Store(tmp_path / "runs" / "run" / "records") as store:
+        store.put(FAILURE, f"{failed.key}:1", canonical(failed))
+    with catalog.index(name).reading() as db:
+        (row,) = Filter().parents(db)
+    text = sample.page(catalog, name, row["token"], "", Filter())
+    assert "A try that failed" in text and "the server said 503" in text
+
+
+def test_what_the_judge_refused_and_what_does_not_apply_stand_apart(tmp_path: Path) -> None:
+    samples = [choice("q"), blank("b", question="____ and ____ are prime.", answer=(("2",), ("3",)))]
+    standard = write_set(tmp_path / "exam", samples, "exam")
+    made = perturb(standard, tmp_path / "varied", ops="shuffle,pad", seed=1, judge="embedded", quiet=True)
+    file = made.folder / "dropped.jsonl"
+    refused = Dropped("q~shuffle~9", "q", "shuffle", 9, 1, "rejected", "the answer changed (B)")
+    again = Dropped("q~shuffle~8", "q", "shuffle", 8, 1, "redrawn", "the answer changed (C)")
+    file.write_bytes(file.read_bytes() + b"".join(canonical(one) + b"\n" for one in (refused, again)))
+    catalog = Catalog(tmp_path)
+    name = next(name for name, folder in catalog.sets().items() if folder.name == "varied")
+    text = set_page.page(catalog, name, 1, "")
+    heads = re.findall(r'<th class="num">([^<]+)</th>', text)
+    assert heads == ["In the set", "Not applicable", "Refused by the judge", "Refused, then drawn again", "Accepted of those judged"]  # fmt: skip
+    rows = [re.sub(r"<[^>]+>", " ", row).split() for row in re.findall(r"<tr><td><a.*?</tr>", text, re.DOTALL)]
+    assert [row[:7] for row in rows] == [["shuffle", "1", "1", "1", "1", "50", "%"], ["pad", "0", "2", "0", "0", "-"]]
+    sections = dict(re.findall(r"<details><summary>([^<:]+):[^<]*</summary>(.*?)</details>", text, re.DOTALL))
+    assert "the answer changed" in sections["Refused by the judge"]
+    assert "the answer changed" not in sections["Not applicable"]
+    assert "there are no options to shuffle" in sections["Not applicable"]
+    targets = re.findall(r'href="#([^"]+)"', text.partition("<main")[2])
+    assert targets and all(f'id="{target}"' in text for target in targets)

@@ -173,7 +173,7 @@ def test_two_runs_are_compared_with_an_interval(page: Page, viewer: str, shown: 
     known = {
         option.inner_text(): option.get_attribute("value") for option in page.locator("select[name=a] option").all()
     }
-    asked = [known["python:low in first"], known["python:low in other"]]
+    asked = [known["python:low in runs/first"], known["python:low in runs/other"]]
     page.goto(page.url + page.evaluate("([a, b]) => '?' + new URLSearchParams({a, b})", asked))
     both = report(shown / "runs" / "first", shown / "runs" / "other")
     (row,) = [change.difference for change in changes_of(both.parts) if change.factors["factor"] == "run"]
