@@ -195,3 +195,17 @@ def test_what_the_judge_refused_and_what_does_not_apply_stand_apart(tmp_path: Pa
     assert "there are no options to shuffle" in sections["Not applicable"]
     targets = re.findall(r'href="#([^"]+)"', text.partition("<main")[2])
     assert targets and all(f'id="{target}"' in text for target in targets)
+
+
+@pytest.mark.parametrize(("finish", "told"), [("likelihood", True), ("stop", False)])
+def test_what_options_weighed_and_how_a_reply_came_are_told(finish: str, told: bool, tmp_path: Path) -> None:
+    reply = Reply(
+        "A", finish, logprobs=(-0.25, -1.5, -2, -3), made=1_700_000_000, cached=True, attempts=3, changed="JPEG"
+    )
+    catalog = opened(tmp_path / "runs", [replace(answer("p", 1.0), reply=reply)])
+    name = next(iter(catalog.runs()))
+    with catalog.index(name).reading() as db:
+        (row,) = Filter().parents(db)
+    text = sample.page(catalog, name, row["token"], "", Filter())
+    assert "2023-11-14 22:13 UTC, from the cache · 3 attempts · sent otherwise: JPEG" in text
+    assert ("Log-probabilities: A -0.25, B -1.50, C -2.00, D -3.00" in text) == told

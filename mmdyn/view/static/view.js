@@ -77,6 +77,8 @@ for (const frame of frames) {
   });
 }
 
+document.querySelector(".mark[aria-current]")?.scrollIntoView({ block: "nearest" }); // of many models
+
 for (const frame of frames) {
   const toggle = () => zoom(scale > 1 ? 0 : 1.25);
   frame.addEventListener("click", toggle);
