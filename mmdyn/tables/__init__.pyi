@@ -17,6 +17,7 @@ from .factors import (
     field_of as field_of,
     front_of as front_of,
     read_model_facts as read_model_facts,
+    reading_order as reading_order,
 )
 from .formats import (
     FORMATS as FORMATS,

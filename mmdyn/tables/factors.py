@@ -127,7 +127,7 @@ NO, YES, IN_PART, VARIES = "no", "yes", "in part", "varies"
 LEAKING = (YES, IN_PART)
 ORDER = {
     **{LEAK: (NO, IN_PART, YES), RETRIEVAL: ("hit", "part", "miss", VARIES)},
-    **{"difficulty": ("easy", "medium", "hard"), "grade": ("primary", "middle", "high")},
+    **{"difficulty": ("very easy", "easy", "medium", "hard", "very hard"), "grade": ("primary", "middle", "high")},
     "changed": ("nothing", "image", "text", "both"),
 }
 """In what order values that are no numbers are listed."""
@@ -369,17 +369,21 @@ def break_down(names: Sequence[str], items: Iterable[tuple[T, Sequence[str]]]) -
 
 
 def reading_order(name: str, values: Iterable[str]) -> list[str]:
-    """Sort the values of a factor: numbers by size, then words that have an order of their own, then all others.
+    """Sort the values of a factor: numbers by size, then words that have an order of their own, then all others, by
+    the numbers in them.
 
     >>> reading_order("difficulty", ["hard", "easy", "10", "9"])
     ['9', '10', 'easy', 'hard']
+    >>> reading_order("level", ["level 10", "level 9", "basic"])
+    ['basic', 'level 9', 'level 10']
     """
     words = ORDER.get(name, ())
 
-    def order(value: str) -> tuple[bool, float, int, str]:
+    def order(value: str) -> tuple[bool, float, int, list[str]]:
         number = re.fullmatch(r"-?\d{1,300}(\.\d+)?", value)
-        rank = words.index(value) if value in words else len(words)
-        return number is None, float(number[0]) if number else 0.0, rank, value
+        rank = words.index(value.lower()) if value.lower() in words else len(words)
+        parts = [part.zfill(20) if part.isdecimal() else part for part in re.split(r"(\d+)", value)]
+        return number is None, float(number[0]) if number else 0.0, rank, parts
 
     return sorted(values, key=order)
 
