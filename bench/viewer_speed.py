@@ -76,9 +76,15 @@ def make(folder: Path) -> None:
                 store.put_all(rows)
 
 
-def timed(what: str, begun: float) -> None:
-    """Print how long something took."""
-    print(f"{what:32} {time.perf_counter() - begun:6.2f} s", flush=True)
+def timed(what: str, begun: tuple[float, float]) -> None:
+    """Print how long something took, and how much of that this process computed."""
+    wall, cpu = (now - then for now, then in zip(clock(), begun, strict=True))
+    print(f"{what:40} {wall:6.2f} s {cpu:6.2f} s of CPU", flush=True)
+
+
+def clock() -> tuple[float, float]:
+    """Seconds, and those of CPU."""
+    return time.perf_counter(), time.process_time()
 
 
 if __name__ == "__main__":
@@ -87,7 +93,7 @@ if __name__ == "__main__":
         make(place)
     render("problem.html", title="", problem="", back=(), live="")
     for turn in ("first", "again"):
-        begun, catalog = time.perf_counter(), Catalog(place)
+        begun, catalog = clock(), Catalog(place)
         (name,) = catalog.runs()
         run.page(catalog, name)
         timed(f"open, {turn}", begun)
@@ -95,6 +101,9 @@ if __name__ == "__main__":
         while index.busy:
             index.refresh(1)
         timed(f"all is read, {turn}", begun)
+        begun = clock()
+        run.page(catalog, name)
+        timed(f"the run's page, {turn}", begun)
     filters = [
         Filter(),
         Filter(which=("lost",)),
@@ -104,8 +113,9 @@ if __name__ == "__main__":
         Filter(text="Question 4711"),
         Filter(text="no such words anywhere"),
         Filter(page=90),
+        Filter(sort="name"),
     ]
     for asked in filters:
-        begun = time.perf_counter()
+        begun = clock()
         samples.page(catalog, name, asked)
         timed(f"filter {asked.address()[:40]}", begun)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
@@ -17,6 +18,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct, structs
 
+from mmdyn.keys import digest
 from mmdyn.tables import (
     EVEN,
     POOLED,
@@ -38,6 +40,7 @@ SEARCHED_TEXT = 200
 WHICH = {
     "right": f"a.value > {EVEN}",
     "wrong": f"a.value < {EVEN}",
+    "even": f"a.value = {EVEN}",
     "lost": "a.flip < 0",
     "gained": "a.flip > 0",
     **{status: f"a.status = '{status}'" for status in ("unparsed", "refused", "failed", "unscored")},
@@ -52,6 +55,7 @@ WHICH = {
 SAID = {
     "right": "right",
     "wrong": "wrong",
+    "even": "half right",
     "lost": "flipped to wrong",
     "gained": "flipped to right",
     "unparsed": "unparsed",
@@ -65,14 +69,23 @@ SAID = {
     "partly": "partly right, before or now",
 }
 
+SORTS = {
+    "broke": ("most broken", "-p.broke"),
+    "name": ("question", "p.set_name || ' ' || p.in_order"),
+    "score": ("score", "score"),
+    "change": ("change", "change"),
+    "key": ("key", "p.gold"),
+}
+"""In what order questions can be listed: its name, and by what; after a minus, in the opposite one."""
+
 
 class Filter(Struct, frozen=True):
     """Empty texts filter nothing.
 
     which: names of WHICH, all of which hold, with commas. over: `all` for the chains that count over all chains, and
     where a flip is one of their mean.
-    field: NAME=VALUE. text: what a question, its id or a reply holds, in either case. sort: `broke` (the questions
-    that most variants broke first) or `name`. page: from 1.
+    field: NAME=VALUE. text: what a question, its id or a reply holds, in either case. sort: a name of SORTS. page:
+    from 1.
     """
 
     model: str = ""
@@ -96,7 +109,7 @@ class Filter(Struct, frozen=True):
         page, named = given.get("page", ""), dict.fromkeys(name for one in which for name in one.split(","))
         number = int(page) if page.isascii() and page.isdigit() and len(page) < 8 else 1
         texts |= {"text": texts["text"][:SEARCHED_TEXT]} if "text" in texts else {}
-        sort = "name" if given.get("sort") == "name" else "broke"
+        sort = given["sort"] if given.get("sort", "").removeprefix("-") in SORTS else "broke"
         return cls(**texts, which=tuple(name for name in named if name in WHICH), sort=sort, page=max(1, number))
 
     def address(self, **changes: Any) -> str:
@@ -117,39 +130,94 @@ class Filter(Struct, frozen=True):
         if self.over:
             parts.append("a.condition IN (SELECT id FROM conditions WHERE pooled)")
         for name in self.which:
-            parts.append(_over_chains(name) if self.over and name in WAYS else WHICH[name])
+            parts.append(self._holds(name))
         if self.field:
             name, _, value = self.field.partition("=")
             parts.append("a.parent IN (SELECT parent FROM fields WHERE name = ? AND value = ?)")
             values += [name, value]
         if self.text:
-            parts.append(
-                "(a.digest IN (SELECT digest FROM samples WHERE text LIKE ? ESCAPE '\\')"
-                " OR a.id IN (SELECT id FROM replies WHERE text LIKE ? ESCAPE '\\'))"
-            )
-            values += [_like(self.text)] * 2
+            parts.append(f"a.id IN {self._found}")
         return " AND ".join(parts), values
+
+    def _holds(self, name: str) -> str:
+        return f"a.way = '{name}'" if self.over and name in WAYS else WHICH[name]
+
+    @property
+    def _found(self) -> str:
+        return f"found_{digest(self.text, 8)}"
+
+    def search(self, db: sqlite3.Connection) -> None:
+        """Look once for the answers that have the text; what is asked of this connection afterwards rests on it."""
+        if self.text:
+            db.execute(
+                f"CREATE TEMP TABLE IF NOT EXISTS {self._found} AS SELECT id FROM answers"
+                " WHERE digest IN (SELECT digest FROM samples WHERE text LIKE ? ESCAPE '\\')"
+                " UNION SELECT id FROM replies WHERE text LIKE ? ESCAPE '\\'",
+                [_like(self.text)] * 2,
+            )
+
+    def means(self) -> tuple[str, list[object]]:
+        """A query of each question's mean standard score, and mean change by the chains, under the conditions."""
+        asked = [name for name in FACTORS if name not in ("variant", "chain") and getattr(self, name)]
+        within = " AND ".join(["c.chain != ?", *(f"c.{name} = ?" for name in asked)])
+        sql = f"""SELECT y.parent, avg(CASE WHEN c.variant = 'standard' THEN y.value END) AS score,
+            avg(CASE WHEN ? IN ('', c.chain) THEN y.moved END) AS change
+            FROM cells y JOIN conditions c ON c.id = y.condition WHERE {within}"""
+        return sql, [self.chain, POOLED, *(getattr(self, name) for name in asked)]
 
     def parents(self, db: sqlite3.Connection) -> list[sqlite3.Row]:
         """The questions that have such answers, in order: token, set, name, how many variants broke it, answers."""
+        self.search(db)
         where, values = self.where()
-        order = "p.broke DESC, p.set_name, p.name" if self.sort == "broke" else "p.set_name, p.name"
+        name, by = self.sort.removeprefix("-"), SORTS[self.sort.removeprefix("-")][1]
+        means, given = self.means() if name in ("score", "change") else ("SELECT NULL AS parent", [])
         sql = f"""SELECT p.*, found.n
             FROM (SELECT a.parent, count(*) AS n FROM answers a WHERE {where} GROUP BY 1) found
-            JOIN parents p ON p.id = found.parent ORDER BY {order}"""
-        return db.execute(sql, values).fetchall()
+            JOIN parents p ON p.id = found.parent LEFT JOIN ({means} GROUP BY 1) m ON m.parent = p.id
+            ORDER BY {by} {"DESC" if name != self.sort else ""} NULLS LAST, p.set_name, p.in_order"""
+        return db.execute(sql, [*values, *given]).fetchall()
 
     def answers(self, db: sqlite3.Connection, parents: Sequence[int]) -> dict[int, list[sqlite3.Row]]:
         """Such answers to some questions, by these, with their conditions."""
+        self.search(db)
         (where, values), found = self.where(), dict[int, list[sqlite3.Row]]()
         which = f"a.parent IN ({', '.join('?' * len(parents))})"
         for row in db.execute(f"{ANSWERS} WHERE {which} AND {where} {ORDER}", [*parents, *values]):
             found.setdefault(row["parent"], []).append(row)
         return found
 
+    def counts(self, db: sqlite3.Connection) -> dict[str, dict[str, int]]:
+        """How many answers there would be with each value of each filter, the others being as they are; no zeros."""
+        self.search(db)
+        told = {name: self._holds(name) for name in WHICH}
+        fits = " AND ".join(["1", *(told[name] for name in self.which)])
+        sums = ", ".join(f"sum({fits} AND {holds}) AS {name}" for name, holds in told.items())
+        where, values = structs.replace(self, which=(), **dict.fromkeys(FACTORS, "")).where()
+        sql = f"""SELECT c.*, sum({fits}) AS n, {sums}
+            FROM answers a JOIN conditions c ON c.id = a.condition WHERE {where} GROUP BY a.condition"""
+        found = {name: Counter[str]() for name in (*FACTORS, "which")}
+        for row in db.execute(sql, values):
+            others = {name for name in FACTORS if getattr(self, name) not in ("", row[name])}
+            for name in FACTORS:
+                found[name][row[name]] += (row["n"] or 0) * (others <= {name})
+            found["which"].update({} if others else {name: row[name] or 0 for name in told})
+        return {name: {value: n for value, n in counts.items() if n} for name, counts in found.items()}
 
-ANSWERS = """SELECT a.*, c.model, c.set_name, c.variant, c.chain, c.context, c.style, c.shots
-    FROM answers a JOIN conditions c ON c.id = a.condition"""
+    def field_counts(self, db: sqlite3.Connection) -> dict[str, dict[str, int]]:
+        """The same of each field's values."""
+        self.search(db)
+        where, values = structs.replace(self, field="").where()
+        sql = f"""SELECT f.name, f.value, sum(n)
+            FROM (SELECT a.parent, count(*) AS n FROM answers a WHERE {where} GROUP BY 1) found
+            CROSS JOIN fields f ON f.parent = found.parent GROUP BY 1, 2"""
+        found = dict[str, dict[str, int]]()
+        for name, value, n in db.execute(sql, values):
+            found.setdefault(name, {})[value] = n
+        return found
+
+
+ANSWERS = """SELECT a.*, c.model, c.set_name, c.variant, c.chain, c.context, c.style, c.shots, t.gold, t.picture
+    FROM answers a JOIN conditions c ON c.id = a.condition LEFT JOIN samples t ON t.digest = a.digest"""
 ORDER = "ORDER BY c.model, c.variant DESC, c.context, c.style, c.shots, c.chain, a.sample, a.epoch"
 
 
@@ -161,18 +229,6 @@ WAYS = {
     "stuck": f"x.value < {EVEN} AND y.value < {EVEN}",
 }
 """How a question changed, by its mean under the standard condition (x) and under the variant's (y): one of these."""
-
-
-def _over_chains(name: str) -> str:
-    """Where the mean over all chains went beside the standard answer. Joined in the order that is written, from few
-    rows to many."""
-    same = "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
-    return f"""(a.condition, a.parent) IN (SELECT c.id, y.parent
-        FROM conditions p CROSS JOIN conditions c CROSS JOIN conditions s CROSS JOIN cells y CROSS JOIN cells x
-        WHERE p.chain = '{POOLED}' AND c.variant = 'dynamic' AND s.variant = 'standard'
-        AND ({same.format("p")}) = ({same.format("c")}) AND ({same.format("p")}) = ({same.format("s")})
-        AND y.condition = p.id AND x.condition = s.id AND x.parent = y.parent
-        AND {WAYS[name]})"""
 
 
 def _like(text: str) -> str:
@@ -243,7 +299,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     named = (condition_name, contrast_name, front_of, p_value, percent, pieces, score_text, unread_of, verdict_of)
     texts = {one.__name__: one for one in named}
-    found.globals.update(texts, SAID=SAID)
+    found.globals.update(texts, SAID=SAID, SORTS=SORTS)
     found.filters.update(when=_when, number="{:,}".format)
     return found
 

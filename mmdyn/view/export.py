@@ -137,10 +137,12 @@ def _endpoint(route: Route) -> Callable[[Request], Response]:
 
 
 def _canonical(address: str) -> str:
-    """One address for a sample and an answer, whatever list led there."""
+    """One address for a sample and an answer, whatever list led there, and for a list in any order."""
     asked = urlsplit(address)
     given = [
-        (name, value) for name, value in parse_qsl(asked.query) if "/sample/" not in asked.path or name == "answer"
+        (name, value)
+        for name, value in parse_qsl(asked.query)
+        if (name != "sort" if "/sample/" not in asked.path else name == "answer")
     ]
     return f"{asked.path}?{urlencode(sorted(given))}" if given else asked.path
 

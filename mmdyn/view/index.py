@@ -6,6 +6,8 @@ the index and the report, on which the page on why rests, too.
 
 from __future__ import annotations
 
+import io
+import re
 import sqlite3
 import threading
 import time
@@ -42,25 +44,31 @@ from mmdyn.tables import (
     tabulate_columns,
     why_parts,
 )
+from mmdyn.view._page import WAYS
 from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, SetEntry, cache_to_write
 
-VERSION = 4
+VERSION = 5
 """Counted up where an older index cannot be continued."""
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value);
-CREATE TABLE parents (id INTEGER PRIMARY KEY, token TEXT UNIQUE, set_name TEXT, name TEXT, broke INT DEFAULT 0);
+CREATE TABLE parents (id INTEGER PRIMARY KEY, token TEXT UNIQUE, set_name TEXT, name TEXT, in_order TEXT,
+    gold TEXT, broke INT DEFAULT 0);
 CREATE TABLE fields (name TEXT, value TEXT, parent INT, PRIMARY KEY (name, value, parent)) WITHOUT ROWID;
 CREATE TABLE conditions (id INTEGER PRIMARY KEY, token TEXT UNIQUE, model TEXT, set_name TEXT, variant TEXT, chain TEXT,
     context TEXT, style TEXT, shots TEXT, pooled INT DEFAULT 1);
 CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT UNIQUE, parent INT, condition INT, sample TEXT, digest TEXT,
-    epoch INT, status TEXT, value REAL, needs_judge INT, truncated INT,
-    flip INT DEFAULT 0, stayed INT DEFAULT 0, partly INT DEFAULT 0, read TEXT, final INT);
+    draw INT, epoch INT, status TEXT, value REAL, needs_judge INT, truncated INT,
+    flip INT DEFAULT 0, stayed INT DEFAULT 0, partly INT DEFAULT 0, way TEXT, read TEXT,
+    final INT);
 CREATE TABLE replies (id INTEGER PRIMARY KEY, text TEXT);
-CREATE TABLE samples (digest TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
-CREATE TABLE cells (condition INT, parent INT, value REAL, PRIMARY KEY (condition, parent)) WITHOUT ROWID;
-CREATE INDEX by_parent ON answers (parent, condition);
-CREATE INDEX by_condition ON answers (condition, status);
+CREATE TABLE samples (digest TEXT PRIMARY KEY, text TEXT, gold TEXT, picture TEXT) WITHOUT ROWID;
+CREATE TABLE cells (condition INT, parent INT, value REAL, moved REAL, PRIMARY KEY (condition, parent)) WITHOUT ROWID;
+CREATE INDEX by_field ON fields (parent);
+CREATE INDEX by_parent ON answers
+    (parent, condition, value, flip, stayed, partly, way, status, needs_judge, truncated);
+CREATE INDEX by_condition ON answers
+    (condition, parent, value, flip, stayed, partly, way, status, needs_judge, truncated);
 """
 
 COMMIT = 2000
@@ -72,7 +80,7 @@ PATIENCE, STEPS = 8.0, 10_000
 """Seconds that a page may read the index; steps of SQLite between two looks at the clock."""
 BREAKDOWN = range(2, 13)
 """A field with so many values is one that scores are broken down by."""
-BREAKDOWNS = 3
+BREAKDOWNS = 6
 
 
 class Index:
@@ -221,27 +229,28 @@ class _Writer(Watcher):
             condition, cell = self._condition(key), block.cell(records)
             rows = zip(cell.parents.tolist(), cell.values.tolist(), strict=True)
             cells = ((condition, self._by_parent[parent], value) for parent, value in rows)
-            self._db.executemany("INSERT INTO cells VALUES (?, ?, ?)", cells)
+            self._db.executemany("INSERT INTO cells VALUES (?, ?, ?, NULL)", cells)
         self._db.executescript(FLIPS)
 
     def _add(self, place: int | None, key: Key, parent: int, record: Record, reader: Reader) -> None:
         status, value, needs_judge, read = describe(record).values()
         row = (
-            place, record.key, parent, self._condition(key), record.sample, record.digest, record.epoch, status, value,
-            needs_judge, is_cut_off(record.reply), read, status not in ("failed", "unscored"),
+            place, record.key, parent, self._condition(key), record.sample, record.digest, record.draw, record.epoch,
+            status, value, needs_judge, is_cut_off(record.reply), read, status not in ("failed", "unscored"),
         )  # fmt: skip
         at = self._db.execute(
-            "INSERT OR REPLACE INTO answers (id, key, parent, condition, sample, digest, epoch, status, value,"
-            " needs_judge, truncated, read, final) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO answers (id, key, parent, condition, sample, digest, draw, epoch, status, value,"
+            " needs_judge, truncated, read, final) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         ).lastrowid
         said = record.reply.text or record.reply.error
         self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (at, said[:SEARCHED]))
         if record.digest not in self._samples:
             self._samples.add(record.digest)
-            stored = reader.get(SAMPLE, record.digest)
-            text = _text(from_json(stored, Sample)) if stored else ""
-            self._db.execute("INSERT OR IGNORE INTO samples VALUES (?, ?)", (record.digest, text[:SEARCHED]))
+            if stored := reader.get(SAMPLE, record.digest):
+                sample = from_json(stored, Sample)
+                told = _text(sample)[:SEARCHED], _gold(sample), next(iter(sample.all_images), "")
+                self._db.execute("INSERT OR IGNORE INTO samples VALUES (?, ?, ?, ?)", (record.digest, *told))
 
     def _condition(self, key: Key) -> int:
         if key not in self._by_key:
@@ -262,8 +271,9 @@ class _Writer(Watcher):
         known = self._db.execute("SELECT id FROM parents WHERE token = ?", (token,)).fetchone()
         if known:
             return int(known["id"])
-        row = (token, record.set, record.parent)
-        added = self._db.execute("INSERT INTO parents (token, set_name, name) VALUES (?, ?, ?)", row).lastrowid
+        row = (token, record.set, record.parent, _in_order(record.parent))
+        sql = "INSERT INTO parents (token, set_name, name, in_order) VALUES (?, ?, ?, ?)"
+        added = self._db.execute(sql, row).lastrowid
         fields = [(name, field_of(record, name)) for name in (*record.fields, "task_type", "language")]
         self._db.executemany("INSERT INTO fields VALUES (?, ?, ?)", [(*each, added) for each in fields])
         return int(added or 0)
@@ -271,18 +281,32 @@ class _Writer(Watcher):
 
 FLIPS = f"""
     CREATE TEMP TABLE flips AS SELECT b.condition, b.parent, CASE WHEN b.value < {EVEN} THEN -1 ELSE 1 END AS way,
-        (a.value - {EVEN}) * (b.value - {EVEN}) AS side
+        (a.value - {EVEN}) * (b.value - {EVEN}) AS side, b.value - a.value AS moved
         FROM conditions dynamic JOIN conditions base USING (model, set_name, context, style, shots)
         JOIN cells b ON b.condition = dynamic.id JOIN cells a ON a.condition = base.id AND a.parent = b.parent
         WHERE dynamic.variant = 'dynamic' AND base.variant = 'standard' AND dynamic.chain != '{POOLED}';
     CREATE UNIQUE INDEX temp.each_flip ON flips (condition, parent);
-    UPDATE answers SET flip = 0, stayed = 0, partly = 0;
-    UPDATE answers SET flip = way * (side < 0), stayed = way * (side > 0), partly = side = 0
+    UPDATE cells SET moved = flips.moved
+        FROM flips WHERE flips.condition = cells.condition AND flips.parent = cells.parent;
+    UPDATE answers SET flip = 0, stayed = 0, partly = 0, way = NULL;
+    UPDATE answers SET flip = flips.way * (side < 0), stayed = flips.way * (side > 0), partly = side = 0
         FROM flips WHERE flips.condition = answers.condition AND flips.parent = answers.parent;
+    CREATE TEMP TABLE ways AS SELECT c.id AS condition, y.parent,
+        CASE {" ".join(f"WHEN {holds} THEN '{name}'" for name, holds in WAYS.items())} END AS way
+        FROM conditions p CROSS JOIN conditions c USING (model, set_name, context, style, shots)
+        CROSS JOIN conditions s USING (model, set_name, context, style, shots)
+        CROSS JOIN cells y ON y.condition = p.id CROSS JOIN cells x ON x.condition = s.id AND x.parent = y.parent
+        WHERE p.chain = '{POOLED}' AND c.variant = 'dynamic' AND s.variant = 'standard';
+    CREATE UNIQUE INDEX temp.each_way ON ways (condition, parent);
+    UPDATE answers SET way = ways.way FROM ways
+        WHERE ways.condition = answers.condition AND ways.parent = answers.parent;
     CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE side < 0 AND way < 0 GROUP BY parent;
-    UPDATE parents SET broke = coalesce((SELECT n FROM broken WHERE broken.parent = parents.id), 0);
+    UPDATE parents SET broke = coalesce((SELECT n FROM broken WHERE broken.parent = parents.id), 0),
+        gold = (SELECT min(t.gold) FROM answers a JOIN conditions c ON c.id = a.condition JOIN samples t USING (digest)
+            WHERE a.parent = parents.id AND c.variant = 'standard');
 """
-"""What each chain turned, out of the cells."""
+"""What each chain, and the mean over all chains, turned, out of the cells, and the standard question's golden
+answer."""
 
 
 def describe(record: Record) -> dict[str, Any]:
@@ -311,6 +335,17 @@ def _spelt(found: Json) -> str:
     return ", ".join(str(part) for part in parts)[:SHOWN]
 
 
+def _gold(sample: Sample) -> str:
+    """The golden answer in short; other ways to say it are left out."""
+    answer = sample.answer if isinstance(sample.answer, tuple) else (sample.answer,)
+    return _spelt([part if isinstance(part, str | bool) else part[0] for part in answer])
+
+
+def _in_order(name: str) -> str:
+    """A name that sorts by the numbers in it: `q9` before `q10`."""
+    return re.sub(r"\d+", lambda number: number[0].zfill(20), name)
+
+
 def _text(sample: Sample) -> str:
     return "\n".join((sample.id, sample.question, *(option.text for option in sample.options)))
 
@@ -320,6 +355,9 @@ def _breakdowns(db: sqlite3.Connection) -> list[str]:
     counts = db.execute("SELECT name, count(DISTINCT value) AS n FROM fields GROUP BY name ORDER BY n DESC, name")
     return [row["name"] for row in counts if row["n"] in BREAKDOWN][:BREAKDOWNS]
 
+
+SMALL, SIDE = "small-", 192
+"""How the name of a small copy of a picture begins; its width and height in pixels, at most."""
 
 DEPTH = 3
 """How many folders down runs and sets are looked for."""
@@ -408,14 +446,38 @@ class Catalog:
         self._pictures[name] = images, ref
         return f"/picture/{name}"
 
+    def thumbnail(self, images: ImageFolder, ref: ImageRef) -> str:
+        """The address of a small copy of a picture, which is made when it is asked for; empty where there is no
+        file."""
+        try:
+            file = images.path(ref)
+            found = file.stat()
+        except OSError:
+            return ""
+        name = SMALL + digest([str(file), found.st_size, found.st_mtime_ns], 16)
+        self._pictures[name] = images, ref
+        return f"/picture/{name}"
+
     def read_picture(self, name: str) -> tuple[bytes, str]:
-        """The bytes and media type of a picture that a page has shown, by its bytes' SHA-256. Raises KeyError,
+        """The bytes and media type of a picture that a page has shown, by its name there. Raises KeyError,
         ValueError."""
         images, ref = self._pictures[name]
         data = images.read(ref)
+        if name.startswith(SMALL):
+            return _made_small(data), "image/png"
         if sha256(data) != name:
             raise ValueError("the picture has changed")
         return data, IMAGE_MEDIA_TYPES[IMAGE_SUFFIXES[open_image(data).format or ""]]
+
+
+def _made_small(data: bytes) -> bytes:
+    try:
+        image = open_image(data)
+        image.thumbnail((SIDE, SIDE))
+        image.convert("RGBA").save(made := io.BytesIO(), "PNG")
+    except OSError as error:  # it breaks off, say
+        raise ValueError(str(error)) from None
+    return made.getvalue()
 
 
 def _look(folder: Path, depth: int) -> Iterator[Path]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
-from rich.cells import cell_len
 
 from mmdyn.tables import (
+    NOT_GIVEN,
     POOLED,
     ZERO,
     Change,
     Report,
     Scored,
     changes_of,
-    condition_name,
+    doubts,
     front_of,
     grid_of,
     main_changes,
@@ -31,11 +31,8 @@ from mmdyn.view._page import WAYS, Filter, render, state_address
 from mmdyn.view.index import Catalog
 from mmdyn.view.runs import run_state
 
-ROW, LEFT, WIDTH, RIGHT = 24, 400, 300, 140
-"""Pixels: the height of a row, and the widths of its name (at most), its scale and its number."""
-
-LETTER = 7.3
-"""Pixels of a letter of a name; a Chinese character takes two."""
+EDGE = 3
+"""Percent of a strip's width that lie beyond the ends of its scale, so that dots and ticks at the ends are whole."""
 
 
 class Interval(NamedTuple):
@@ -57,23 +54,12 @@ class Interval(NamedTuple):
 
 
 class Chart(Struct, frozen=True):
-    """Rows as they are drawn, with their places in pixels; `zero` is where the scale's zero lies, None outside it."""
+    """Rows as they are drawn, with the places of low, value and high in percent of the strip's width; `zero` is where
+    the scale's zero lies, None outside it."""
 
-    rows: list[tuple[Interval, float, float, float, float]]
+    rows: list[tuple[Interval, float, float, float]]
     ticks: list[tuple[float, str]]
     zero: float | None
-    height: float
-    left: int
-
-    @property
-    def right(self) -> int:
-        """Where the numbers begin."""
-        return self.left + WIDTH
-
-    @property
-    def width(self) -> int:
-        """Of the whole."""
-        return self.right + RIGHT
 
 
 def chart(rows: Sequence[Interval], least: float, most: float, beside: Sequence[Interval] = ()) -> Chart | None:
@@ -83,18 +69,22 @@ def chart(rows: Sequence[Interval], least: float, most: float, beside: Sequence[
     every = [*rows, *beside]
     low, high = min([least, *(row.low for row in every)]), max([most, *(row.high for row in every)])
     step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if (high - low) / step <= 8 or step == 1.0)
-    left = min(LEFT, ceil(24 + LETTER * max(cell_len(row.name) for row in every)))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
 
     def at(value: float) -> float:
-        return round(left + WIDTH * (value - first * step) / ((last - first) * step), 1)
+        return _place((value - first * step) / ((last - first) * step))
 
-    placed = [(row, ROW * (n + 0.5), at(row.low), at(row.value), at(row.high)) for n, row in enumerate(rows)]
+    placed = [(row, at(row.low), at(row.value), at(row.high)) for row in rows]
     ticks = [
         (at(tick * step), f"{100 * tick * step:+.0f}" if first < 0 and tick else f"{100 * tick * step:.0f}")
         for tick in range(first, last + 1)
     ]
-    return Chart(placed, ticks, at(0) if first <= 0 <= last else None, ROW * len(rows) + 26, left)
+    return Chart(placed, ticks, at(0) if first <= 0 <= last else None)
+
+
+def _place(share: float) -> float:
+    """Where a share of a scale lies, in percent of the strip's width."""
+    return round(EDGE + (100 - 2 * EDGE) * share, 2)
 
 
 OF_WHY = ("fieldtests", "attribution", "noise", "ladder", "curves")
@@ -126,6 +116,7 @@ def page(catalog: Catalog, name: str) -> str:
         flips = flip_matrix(db)
     return render(
         "run.html", **values, **results(report), flips=flips, samples=f"/run/{name}/samples",
+        doubts=list(dict.fromkeys(doubts(report))),
         path=str(catalog.runs()[name].relative_to(catalog.root)), changed=index.changed,
         state=run_state(report.complete, index.changed),
     )  # fmt: skip
@@ -140,6 +131,7 @@ def results(report: Report) -> dict[str, Any]:
     return {
         "sentences": [line for state in report.runs for line in state_lines(state)],
         "headlines": [_headline(change) for change in main_changes(report.parts) if change.value is not None],
+        "same": _same(scores),
         "scores": [(scored, filter_of(scored.factors)) for scored in scores],
         "followed": [*dict.fromkeys(name for scored in scores for name in scored.followed)],
         "counted": {name: head for name, head in COUNTS.items() if any(getattr(one.score, name) for one in scores)},
@@ -147,9 +139,17 @@ def results(report: Report) -> dict[str, Any]:
         "others": _with_notes([change for change in changes if not _is_by_chain(change)]),
         "drops": _drops(changes),
         "fields": _fields(report),
+        "ticks": [(_place(share / 4), str(25 * share)) for share in range(5)],
         "rest": [grid_of(part) for part in rest if part.rows],
         "several": len(report.runs) > 1,
     }
+
+
+def _same(scores: Sequence[Scored]) -> dict[str, str]:
+    """What is the same in all rows, and needs no column."""
+    found = {name: {scored.factors[name] for scored in scores} for name in ("model", "set")}
+    found["chance"] = {percent(scored.chance.value, None) if scored.chance else "-" for scored in scores}
+    return {name: values.pop() for name, values in found.items() if len(values) == 1}
 
 
 class Headline(NamedTuple):
@@ -236,30 +236,50 @@ def _drops(changes: Sequence[Change]) -> list[tuple[str, Chart]]:
     return [(front, drawn) for front, drawn in charts if drawn]
 
 
-def _fields(report: Report) -> list[tuple[str, Any]]:
-    """The scores by each field that the report is broken down by, over all chains where there are several."""
+class Score(NamedTuple):
+    """A score as it is drawn: the query of the answers under it, its place in percent of the strip's width, and how it
+    is spelt."""
+
+    link: str
+    place: float
+    said: str
+
+
+Values: TypeAlias = dict[str, list[Score | None]]
+"""By a field's values, the standard and the dynamic score."""
+
+
+def _fields(report: Report) -> list[tuple[str, dict[str, Values]]]:
+    """The scores by each field that the report is broken down by."""
     names = [part.by for part in report.parts if part.kind == "scores" and part.by]
-    return [(name, chart(_by_field(scores_of(report.parts, name), name), 0, 1)) for name in names]
+    return [(name, _by_field(scores_of(report.parts, name), name)) for name in names]
 
 
-def _by_field(scores: Sequence[Scored], name: str) -> list[Interval]:
+def _by_field(scores: Sequence[Scored], name: str) -> dict[str, Values]:
+    """By who was asked under what: the standard score, and that over all chains or, where none is, of each chain."""
     pools = {_but_chain(scored.factors) for scored in scores if scored.factors["chain"] == POOLED}
-    found = list[Interval]()
-    for scored in scores:
-        factors, row = scored.factors, scored.score
-        if row.value is None or row.ci95 is None:
+    titles, found = dict[tuple[str, ...], dict[str, None]](), dict[str, Values]()
+    for scored in sorted(scores, key=lambda one: one.factors["variant"] != "dynamic"):
+        factors, who = scored.factors, _but_chain(scored.factors)
+        dynamic = factors["variant"] == "dynamic"
+        chain = factors["chain"] if dynamic else POOLED
+        if scored.score.value is None or (chain != POOLED and who in pools):
             continue
-        if factors["chain"] != POOLED and _but_chain(factors) in pools:
-            continue
-        value = factors[name]
-        link = filter_of(factors).address(field=f"{name}={value}")
-        said = f"{value}, {factors['model']}, {condition_name(factors)}"
-        found.append(Interval(said, link, row.value, *row.ci95, percent(row.value, row.ci95)))
-    return sorted(found, key=lambda row: row.name)[:MOST_ROWS]
+        unusual = [factors[one] for one in ("context", "style") if factors[one] not in ("none", "direct")]
+        title = ", ".join([front_of(factors), *unusual, *([] if chain == POOLED else [chain])])
+        if dynamic or who not in titles:
+            titles.setdefault(who, {})[title] = None
+        link = filter_of(factors).address(field=f"{name}={factors[name]}")
+        told = Score(link, _place(scored.score.value), percent(scored.score.value, scored.score.ci95))
+        for one in [title] if dynamic else titles[who]:
+            found.setdefault(one, {}).setdefault(factors[name], [None, None])[dynamic] = told
+    order = [*dict.fromkeys(scored.factors[name] for scored in scores)]
+    order.sort(key=lambda value: value == NOT_GIVEN)
+    return {title: {value: values[value] for value in order if value in values} for title, values in found.items()}
 
 
 def _but_chain(factors: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(factors.get(name, "") for name in ("model", "set", "variant", "context", "style", "shots"))
+    return tuple(factors.get(name, "") for name in ("model", "set", "context", "style", "shots"))
 
 
 def flip_matrix(db: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -6,11 +6,17 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mmdyn.tables import POOLED, ZERO
+from mmdyn.tables import POOLED, ZERO, reading_order
 from mmdyn.view._page import FACTORS, PAGE, Filter, pieces, render, state_address
 from mmdyn.view.index import Catalog
 
 SHOWN_MODELS, SHOWN_VALUES, SNIPPET = 12, 200, 220
+GROUPS = {
+    "Answers": ("right", "even", "wrong"),
+    "Standard to dynamic": ("lost", "gained", "kept", "stuck", "partly"),
+    "Not read": ("unparsed", "refused", "truncated", "failed", "unscored", "needs_judge"),
+}
+"""What an answer can be asked to be, in the groups of the filters."""
 MARKS = {"right": "✓", "wrong": "✗", "even": "½", "unparsed": "?", "refused": "⊘", "failed": "!", "unscored": "…"}
 
 
@@ -23,10 +29,26 @@ def page(catalog: Catalog, name: str, asked: Filter) -> str:
         shown = found[(asked.page - 1) * PAGE : asked.page * PAGE]
         fitting = asked.answers(db, [parent["id"] for parent in shown])
         rows = [_row(db, parent, fitting[parent["id"]]) for parent in shown]
-        choices = _choices(db)
+        means, given = asked.means()
+        within = ", ".join("?" * len(shown))
+        sql = f"{means} AND y.parent IN ({within}) GROUP BY 1"
+        moves = {row["parent"]: row for row in db.execute(sql, [*given, *(parent["id"] for parent in shown)])}
+        counts = asked.counts(db)
+        choices, fields = _choices(db, counts), _fields(db, asked.field_counts(db))
+    images = catalog.images(index.run)
+    for row in rows:
+        folder = images.get(row["parent"]["set_name"])
+        row |= {"move": moves.get(row["parent"]["id"]), "thumbnail": ""}
+        if folder and row["picture"]:
+            row["thumbnail"] = catalog.thumbnail(folder, row["picture"])
+    groups = {
+        group: {one: n for one in names if (n := counts["which"].get(one, 0)) or one in asked.which}
+        for group, names in GROUPS.items()
+    }
     return render(
         "samples.html", title=f"{index.run.name}: samples", run=index.run.name, id=name, live=live,
-        asked=asked, rows=rows, choices=choices, questions=len(found), answers=sum(row["n"] for row in found),
+        asked=asked, rows=rows, choices=choices, fields=fields, groups=groups, questions=len(found),
+        answers=sum(row["n"] for row in found),
         pages=max(1, -(-len(found) // PAGE)), read=index.read,
         busy=index.busy and index.read < index.run.config.planned, problem=index.problem,
     )  # fmt: skip
@@ -45,6 +67,7 @@ def _row(db: sqlite3.Connection, parent: sqlite3.Row, answers: list[sqlite3.Row]
     return {
         "parent": parent,
         "first": worst(answers)["key"],
+        "picture": answers[0]["picture"],
         "text": pieces(_beginning(text)),
         "answers": grid_of_answers(marked(answers), SHOWN_MODELS),
     }
@@ -68,29 +91,48 @@ def marked(answers: Sequence[sqlite3.Row | dict[str, Any]]) -> list[dict[str, An
 
 
 class Answers(NamedTuple):
-    """The answers to a question: a row a model, a column for each chain under each condition, in a cell one for each
-    draw and try.
+    """The answers to a question: a row a model, a column for each chain under each condition, with columns of its own
+    for each draw and try where there are several.
 
     Args:
+        columns: Each chain, with how many columns it has.
+        tries: Of each column what draw and try it is, where there are several.
+        expected: Of each column the golden answer.
         more: How many models have no row.
     """
 
-    columns: list[str]
+    columns: list[tuple[str, int]]
+    tries: list[list[str]]
+    expected: list[str]
     rows: list[tuple[str, list[list[dict[str, Any]]]]]
     more: int = 0
 
 
 def grid_of_answers(answers: Sequence[dict[str, Any]], most: int | None = None) -> Answers:
     """Lay answers out, those of `most` models at most."""
-    columns = dict.fromkeys(
-        _column(answer)
-        for answer in sorted(answers, key=lambda one: (one["variant"] == "dynamic", one["context"] != "none"))
+    columns, expected = dict[str, set[tuple[int, int]]](), dict[tuple[str, int, int], str]()
+    found = dict[str, dict[tuple[str, int, int], list[dict[str, Any]]]]()
+    for answer in sorted(answers, key=lambda one: (one["variant"] == "dynamic", one["context"] != "none")):
+        place = _column(answer), answer["draw"], answer["epoch"]
+        columns.setdefault(place[0], set()).add(place[1:])
+        expected.setdefault(place, answer["gold"] or "")
+        found.setdefault(answer["model"], {}).setdefault(place, []).append(answer)
+    places = [(column, *each) for column, tries in columns.items() for each in sorted(tries)]
+    models = dict.fromkeys(answer["model"] for answer in answers)
+    rows = [(model, [found[model].get(place, []) for place in places]) for model in models]
+    return Answers(
+        columns=[(column, len(tries)) for column, tries in columns.items()],
+        tries=[_try(draw, epoch, columns[column]) for column, draw, epoch in places],
+        expected=[expected[place] for place in places],
+        rows=rows[:most],
+        more=len(rows[most:]) if most else 0,
     )
-    found = dict[str, dict[str, list[dict[str, Any]]]]()
-    for answer in answers:
-        found.setdefault(answer["model"], {}).setdefault(_column(answer), []).append(answer)
-    rows = [(model, [cells.get(column, []) for column in columns]) for model, cells in found.items()]
-    return Answers(list(columns), rows[:most], len(rows[most:]) if most else 0)
+
+
+def _try(draw: int, epoch: int, tries: set[tuple[int, int]]) -> list[str]:
+    """What tells a column from the others of its chain."""
+    several = [len({one[place] for one in tries}) > 1 for place in (0, 1)]
+    return [f"draw {draw + 1}"] * several[0] + [f"try {epoch + 1}"] * several[1]
 
 
 def _column(answer: dict[str, Any]) -> str:
@@ -99,21 +141,21 @@ def _column(answer: dict[str, Any]) -> str:
     return " · ".join([answer["chain"] or "standard", *unusual])
 
 
-def _choices(db: sqlite3.Connection) -> dict[str, list[str]]:
-    """What each factor, and the fields, can be filtered by; one value is no choice."""
-    found = {
-        name: [
-            row[0]
-            for row in db.execute(f"SELECT DISTINCT {name} FROM conditions ORDER BY 1")
-            if row[0] not in ("", POOLED)
-        ]
-        for name in FACTORS
-    }
-    fields = db.execute("SELECT DISTINCT name, value FROM fields ORDER BY 1, 2").fetchall()
-    counts = {name: sum(row["name"] == name for row in fields) for name in {row["name"] for row in fields}}
-    few = [f"{row['name']}={row['value']}" for row in fields if 1 < counts[row["name"]] <= SHOWN_VALUES]
+def _choices(db: sqlite3.Connection, counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """What each factor can be filtered by, with how many answers that leaves; one value is no choice."""
+    found = dict[str, dict[str, int]]()
+    for name in FACTORS:
+        values = [row[0] for row in db.execute(f"SELECT DISTINCT {name} FROM conditions ORDER BY 1")]
+        values = [value for value in values if value not in ("", POOLED)]
+        if len(values) > 1 or (name == "chain" and values):
+            found[name] = {value: counts[name].get(value, 0) for value in values}
+    return found
+
+
+def _fields(db: sqlite3.Connection, counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """The same of fields with few values; one with an equals sign in its name cannot be asked for."""
+    few = "SELECT name FROM fields GROUP BY 1 HAVING count(DISTINCT value) BETWEEN 2 AND ? AND NOT instr(name, '=')"
+    told = {name: counts.get(name, {}) for (name,) in db.execute(few, [SHOWN_VALUES])}
     return {
-        name: values
-        for name, values in (found | {"field": few}).items()
-        if len(values) > 1 or (name == "chain" and values)
+        name: {value: found[value] for value in reading_order(name, found)} for name, found in told.items() if found
     }

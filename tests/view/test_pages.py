@@ -52,7 +52,11 @@ def test_the_ways_through_a_run(page: Page, viewer: str, shown: Path) -> None:
     told = page.get_by_role("region", name="Scores", exact=True).locator("td.score").first.inner_text()
     assert told == percent(first.score.value, first.score.ci95)
     titles = page.locator("main h2").all_inner_texts()
-    assert titles == ["Changes by chain", "Scores"] and page.locator("main details[open]").count() == 0
+    about = ["What to distrust", "State and cost"]
+    assert (
+        titles == ["Changes by chain", "Scores", "Scores by field", *about]
+        and page.locator("main details[open]").count() == 0
+    )
     chains = page.locator("[aria-label=Changes] tbody tr").count()
     assert chains == 2 * 3, "of each of two models each chain, and all of them"
     page.locator("summary", has_text="Flips").click()
@@ -245,15 +249,21 @@ def _contents(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def test_answers_to_a_question_are_a_grid_of_models_and_chains() -> None:
-    def told(model: str, chain: str = "", context: str = "none") -> dict[str, str]:
-        variant = "dynamic" if chain else "standard"
-        return {"model": model, "variant": variant, "chain": chain, "context": context, "style": "direct", "shots": "0"}
+    def told(model: str, chain: str = "", context: str = "none", draw: int = 0, epoch: int = 0) -> dict[str, object]:
+        factors = {"variant": "dynamic" if chain else "standard", "chain": chain, "context": context}
+        usual = {"style": "direct", "shots": "0", "gold": "ABC"[draw]}
+        return {"model": model, **factors, **usual, "draw": draw, "epoch": epoch}
 
-    rows = [told("a", "pad"), told("a", "pad"), told("a", context="kprag"), told("a"), told("b", "shuffle"), told("c")]
+    again = [told("a", "pad", draw=1), told("a", "pad"), told("b", "shuffle", epoch=1), told("b", "shuffle", draw=2)]
+    rows = [*again, told("a", context="kprag"), told("a"), told("b", "shuffle"), told("c")]
     grid = grid_of_answers(rows, 2)
-    assert grid.columns == ["standard", "standard · kprag", "pad", "shuffle"]
+    assert grid.columns == [("standard", 1), ("standard · kprag", 1), ("pad", 2), ("shuffle", 3)]
+    assert grid.tries == [
+        [], [], ["draw 1"], ["draw 2"], ["draw 1", "try 1"], ["draw 1", "try 2"], ["draw 3", "try 1"],
+    ]  # fmt: skip
+    assert grid.expected == ["A", "A", "A", "B", "A", "A", "C"]
     assert [(model, [len(cell) for cell in cells]) for model, cells in grid.rows] == [
-        ("a", [1, 1, 2, 0]),
-        ("b", [0, 0, 0, 1]),
+        ("a", [1, 1, 1, 1, 0, 0, 0]),
+        ("b", [0, 0, 0, 0, 1, 1, 1]),
     ]
     assert grid.more == 1 and grid_of_answers(rows).more == 0
