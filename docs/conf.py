@@ -21,6 +21,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 default_role = "code"
 
+smartquotes = False
+
 html_theme = "furo"
 html_title = "mmdyn"
 html_copy_source = False
@@ -40,6 +42,6 @@ def _name_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, li
         inside_still = bool(field) or (inside and line.startswith(" "))
         if inside_still != inside and found and found[-1]:
             found.append("")
-        found.append(f":{field[1]}: {line[field.end() :]}" if field else line)
+        found.append(f":param {field[1]}: {line[field.end() :]}" if field else line)
         inside = inside_still
     lines[:] = found

@@ -235,10 +235,20 @@ def read_taxonomy(path: str | Path, *, join: bool = False) -> Taxonomy:
     - A set: its knowledge points with their texts; see `from_set`.
     - `.jsonl`: a node a line (id, text, and where there are any parent, level, aliases, language, description).
     - `.txt`: a route a line, `a->b->c`; one may recur.
-    - `.json`, `.yaml`, `.yml`: a tree; see `kprag.read_taxonomy`.
+    - `.json`, `.yaml`, `.yml`: a tree of mappings and lists of names, or a list of routes.
 
-    With `join`, a longer route than six levels keeps its first four and its last, and those between become one.
-    Raises InputError, with the file and in lines with the line, for whatever is wrong.
+    Args:
+        path: The folder or file.
+        join: A route of more than six levels keeps its first four and its last, and those between become one.
+
+    Raises:
+        InputError: Something is wrong; the message names the file, and in lines the line.
+
+    >>> Path("points.txt").write_text("geometry->circle->area\\ngeometry->circle->radius\\n")
+    48
+    >>> tree = read_taxonomy("points.txt")
+    >>> [node.text for node in tree.leaves()], [node.text for node in tree.ancestors(tree.find("area")[0].id)]
+    (['area', 'radius'], ['circle', 'geometry'])
     """
     path = Path(path)
     if path.is_dir():

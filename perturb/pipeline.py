@@ -68,7 +68,13 @@ def perturb(
         The set; a variant that was not kept is listed in its dropped.jsonl with the reason.
 
     Raises:
-        UserError: settings that do not fit or that differ from those in `out`. Busy: another process is at it.
+        UserError: settings that do not fit or that differ from those in `out`.
+        Busy: another process is at it.
+
+    >>> hexagon = {"id": "hexagon", "question": "How many sides does a hexagon have?", "task_type": "single_choice"}
+    >>> hexagon |= {"answer": ["B"], "options": [{"label": "A", "text": "five"}, {"label": "B", "text": "six"}]}
+    >>> [(variant.id, variant.answer) for variant in perturb([hexagon], "varied", ops="shuffle", quiet=True)]
+    [('hexagon~shuffle~0', ('A',))]
     """
     tools = ToolNames(
         rewriter, style_backend, judge, votes, ToolNames().concurrency if concurrency is None else concurrency, cache

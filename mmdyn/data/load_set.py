@@ -81,6 +81,11 @@ def load(path: Given, into: Path | None = None, *, skip_bad: bool = False) -> Sa
     Raises:
         InputError: Rows are bad.
         UserError: `into` holds anything else.
+
+    >>> sum_ = {"id": "sum", "question": "2 + 3 = ?", "task_type": "fill_in_the_blank", "answer": [["5", "five"]]}
+    >>> questions = load([sum_])
+    >>> len(questions), questions["sum"].answer
+    (1, (('5', 'five'),))
     """
     if isinstance(path, SampleSet):
         return path if into is None or is_kept(path) else _copy(path, into)

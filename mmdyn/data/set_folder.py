@@ -198,6 +198,12 @@ class SampleSet(Framed):
 
     Raises:
         InputError: A file is not valid; the message names file and line.
+
+    >>> from mmdyn import load
+    >>> dozen = load([{"id": f"q{n}", "question": f"{n} + 1 = ?", "task_type": "fill_in_the_blank",
+    ...                "answer": [[str(n + 1)]]} for n in range(12)])
+    >>> dozen[-1].question, dozen["q3"].answer, [sample.id for sample in dozen[:2]]
+    ('11 + 1 = ?', (('4',),), ['q0', 'q1'])
     """
 
     def __init__(self, folder: str | Path) -> None:

@@ -32,8 +32,10 @@ Numbers = str | int | Sequence[str | int]
 class ExamplesConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the few-shot examples of a question come from.
 
-    path: a set; empty for the asked sample's own standard set. ids: the fixed examples, in their order; empty for the
-        first ones of the set. retriever: lexical, dense or hybrid, finds similar ones. embedder: as for `open_base`.
+    path: A set; empty for the asked sample's own standard set.
+    ids: The fixed examples, in their order; empty for the first ones of the set.
+    retriever: Finds similar ones: lexical, dense or hybrid.
+    embedder: The model of sentence embeddings for dense and hybrid; empty for the usual one.
     """
 
     path: str = ""

@@ -117,12 +117,33 @@ def evaluate(
 ) -> RunFolder:
     """Ask every model every sample under every condition, score the replies, and record them in `out`.
 
-    A set is an opened one, a set folder, a file of any format, or a list of samples; a SetRequest gives one of them
-    settings of its own. A model is a MODEL, an object with `ask`, or a function (docs/programs.md). Variants that `ops`
-    makes are kept under out/sets. The same call resumes where it stopped. Judges' scores count once every verdict is
-    there. The groups are the sections of a YAML config and of `mmdyn eval --help`.
+    The same call resumes where it stopped. Judges' scores count once every verdict is there. The five groups of
+    settings are the sections of a YAML config and of `mmdyn eval --help`.
 
-    Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
+    Args:
+        sets: Opened sets, set folders, files of any format, or lists of samples; a SetRequest gives one of them
+            settings of its own.
+        models: MODELs, objects with `ask`, or functions of the messages (docs/programs.md).
+        out: The run's folder. Variants that `conditions.ops` makes are kept under out/sets.
+        conditions: What is asked in which way.
+        scoring: By which rules and judges replies are scored.
+        knowledge: Where knowledge comes from, and how it is shown.
+        limits: How many questions, requests and costs.
+        execution: Who carries it out.
+
+    Returns:
+        The run.
+
+    Raises:
+        UserError: Settings do not fit.
+        ModelError: A model cannot be asked.
+        Stopped: A limit was reached.
+
+    >>> hexagon = {"id": "hexagon", "question": "How many sides does a hexagon have?", "task_type": "single_choice"}
+    >>> hexagon |= {"answer": ["B"], "options": [{"label": "A", "text": "five"}, {"label": "B", "text": "six"}]}
+    >>> run = evaluate([[hexagon]], lambda messages: "Answer: B", "run", execution=Execution(quiet=True))
+    >>> [(record.sample, record.reply.text, record.score.value) for record in run.records()]
+    [('hexagon', 'Answer: B', 1.0)]
     """
     return run_request(
         RunRequest(

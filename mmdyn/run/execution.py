@@ -40,8 +40,15 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
 class SlurmConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name", tag="slurm"):
     """A Slurm cluster, which submitit hands an array of jobs; each asks a share.
 
-    queue: Slurm's partition; account: who pays. time: minutes that a job may take. memory: GB, cpus, gpus: of a job.
-        setup: shell commands that a job runs first. cluster: `local` runs the jobs as processes of this machine.
+    jobs: The jobs of the array.
+    queue: Slurm's partition.
+    account: Who pays.
+    time: Minutes that a job may take.
+    memory: GB of a job.
+    cpus: Cores of a job.
+    gpus: Cards of a job.
+    setup: Shell commands that a job runs first.
+    cluster: `local` runs the jobs as processes of this machine.
     """
 
     jobs: int = 1

@@ -264,7 +264,22 @@ class Records(Framed):
 
 
 def records(run: RunFolder | str | Path, *, samples: bool = False) -> Records:
-    """The records of a run, for `to_pandas()` and `to_arrow()`; `samples` adds the question and its answer."""
+    """Collect the records of a run, a row each, for `to_pandas()` and `to_arrow()`.
+
+    Args:
+        run: An opened run, or its folder.
+        samples: Adds the question and its answer.
+
+    Raises:
+        InputError: The folder holds no run.
+
+    >>> from mmdyn import Execution, evaluate
+    >>> hexagon = {"id": "hexagon", "question": "How many sides does a hexagon have?", "task_type": "single_choice"}
+    >>> hexagon |= {"answer": ["B"], "options": [{"label": "A", "text": "five"}, {"label": "B", "text": "six"}]}
+    >>> run = evaluate([[hexagon]], lambda messages: "Answer: B", "run", execution=Execution(quiet=True))
+    >>> [(row["sample"], row["question"], row["score"]) for row in records(run, samples=True).to_arrow().to_pylist()]
+    [('hexagon', 'How many sides does a hexagon have?', 1.0)]
+    """
     return Records(run, samples=samples)
 
 

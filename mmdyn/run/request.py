@@ -42,7 +42,9 @@ SECTIONS: dict[str, type[Struct]] = {field.name: field.type for field in fields(
 class SetRequest(Struct, frozen=True):
     """A set with what is asked and scored otherwise than the run says; its variants are asked and scored as it is.
 
-    styles, shots, prompt: as in ConditionSpec. scoring: in place of the run's. n: as in Limits. None is the run's.
+    styles, shots, prompt: As in ConditionSpec; None for the run's.
+    scoring: In place of the run's.
+    n: As in Limits; None for the run's.
     """
 
     set: Given

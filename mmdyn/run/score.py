@@ -271,18 +271,34 @@ def score(
     limits: Limits = Limits(),
     execution: Execution = Execution(quiet=True),
 ) -> list[Change]:
-    """Score every answered record by a policy, and by judges, as `evaluate` does; make these scores the ones in force,
-    unless a verdict is missing, and return what changed. `scoring` may be the name of a policy; without one each set is
-    scored by that of its scores in force.
+    """Score every answered record by a policy, and by judges, as `evaluate` does; put these scores in force.
 
-    The golden answers are those that the run's sets have now, where the question is still the one that was asked;
-    `sets`: the same sets where they lie elsewhere, as `evaluate` takes them. Verdicts that are in the store stand: a
-    judge is asked only about answers on which it gave none, and which it is to judge.
-    `limits` (all but n) and `execution` (cache, changed_model and quiet) are about the judges alone.
+    While a verdict is missing, and after an error, the earlier scores stay in force; the same call goes on. The golden
+    answers are those that the run's sets have now, where the question is still the one that was asked. Verdicts that
+    are in the store stand: a judge is asked only about answers on which it gave none, and which it is to judge.
 
-    Raises Busy while the run is going on, UserError for settings that do not fit and a run without answers, ModelError
-    for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in force, and the same call
-    goes on.
+    Args:
+        run: An opened run, or its folder.
+        scoring: The settings, or the name of a policy; without one each set is scored by that of its scores in force.
+        sets: The run's sets where they lie elsewhere, as `evaluate` takes them.
+        limits: All but `n`, for the judges.
+        execution: `cache`, `changed_model` and `quiet`, for the judges.
+
+    Returns:
+        What changed, a record each.
+
+    Raises:
+        Busy: The run is going on.
+        UserError: Settings do not fit, or the run has no answers.
+        ModelError: A judge cannot be asked.
+        Stopped: A limit was reached.
+
+    >>> from mmdyn import Execution, evaluate
+    >>> primes = {"id": "primes", "question": "Which are prime?", "task_type": "multi_select", "answer": ["A", "C"]}
+    >>> primes |= {"options": [{"label": label, "text": text} for label, text in zip("ABC", "247")]}
+    >>> run = evaluate([[primes]], lambda messages: "Answer: A", "run", execution=Execution(quiet=True))
+    >>> [(change.sample, change.before, change.after) for change in score(run, "strict")]
+    [('primes', 0.5, 0.0)]
     """
     scoring = ScoringConfig(scoring) if isinstance(scoring, str) else scoring
     return rescore(run, scoring, several(sets), limits, execution).changes

@@ -124,7 +124,8 @@ def entries_of(cascade: Cascade) -> tuple[JudgeEntry, ...]:
 class BaseConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """Where points come from.
 
-    path: a BASE or an index; empty for each set's own points. join: merge the levels beyond six.
+    path: A BASE or an index; empty for each set's own points.
+    join: Merge the levels beyond six.
     """
 
     path: str = ""
@@ -134,9 +135,12 @@ class BaseConfig(Struct, frozen=True, forbid_unknown_fields=True):
 class RetrieverConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """How points are looked up.
 
-    name: lexical, dense or hybrid; empty for the best that an index has, and hybrid where one is made. k: how many
-        points; where they are mixed with a sample's own, how many there are in all (more only where it has more of its
-        own). embedder, examples: as for `open_base`. query: what joins the queries (ocr, caption).
+    name: lexical, dense or hybrid; empty for the best that an index has, and hybrid where one is made.
+    k: The number of points; where they are mixed with a sample's own, how many there are in all (more only where it has
+        more of its own).
+    embedder: The model of sentence embeddings; empty for the usual one.
+    examples: A set whose explained questions are added to the points' texts.
+    query: What is added to each query: ocr, caption.
     """
 
     name: str = ""

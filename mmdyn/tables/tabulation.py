@@ -204,6 +204,19 @@ def tabulate(
         InputError: A folder holds no run.
         UserError: A factor or measure does not exist, a factor has more than 1000 values, or a declaration does not fit
             the records.
+
+    >>> from mmdyn import Execution, evaluate
+    >>> from mmdyn.table import Pivot
+    >>> hexagon = {"id": "hexagon", "question": "How many sides does a hexagon have?", "task_type": "single_choice"}
+    >>> hexagon |= {"answer": ["B"], "options": [{"label": "A", "text": "five"}, {"label": "B", "text": "six"}]}
+    >>> run = evaluate([[hexagon]], lambda messages: "Answer: B", "run", execution=Execution(quiet=True))
+    >>> tabulate([run], [Pivot(by=("set", "task_type"))])
+    Score by set and task type
+    <BLANKLINE>
+     set      single_choice  n
+     ─────────────────────────
+     samples  100 [21, 100]  1
+    ...
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     parts = table.parts if isinstance(table, NamedTable) else table
@@ -473,6 +486,13 @@ def report(
     Raises:
         InputError: A folder holds no run.
         UserError: A field does not exist, or scores cannot be corrected this way.
+
+    >>> from mmdyn import Execution, evaluate
+    >>> hexagon = {"id": "hexagon", "question": "How many sides does a hexagon have?", "task_type": "single_choice"}
+    >>> hexagon |= {"answer": ["B"], "options": [{"label": "A", "text": "five"}, {"label": "B", "text": "six"}]}
+    >>> run = evaluate([[hexagon]], lambda messages: "Answer: B", "run", execution=Execution(quiet=True))
+    >>> [(row.quantity, row.value, row.n) for row in report(run).rows("scores", "score")]
+    [('score', 1.0, 1)]
     """
     parts = summary_parts(by, repeats=repeats, auc=auc, correct=correct, labels=labels)
     return tabulate(runs, parts, progress=progress)

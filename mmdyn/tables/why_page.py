@@ -255,6 +255,16 @@ def why(*runs: str | Path | RunFolder, progress: ProgressBar | None = None) -> W
 
     Raises:
         InputError: A folder holds no run.
+
+    >>> from mmdyn import Execution, evaluate, perturb
+    >>> hexagon = {"id": "hexagon", "question": "How many sides does a hexagon have?", "task_type": "single_choice"}
+    >>> hexagon |= {"answer": ["B"], "options": [{"label": "A", "text": "five"}, {"label": "B", "text": "six"}]}
+    >>> varied = perturb([hexagon], "varied", ops="shuffle", quiet=True)
+    >>> why(evaluate([[hexagon], varied], lambda messages: "Answer: B", "run-varied", execution=Execution(quiet=True)))
+    Why the scores changed: ...
+    <BLANKLINE>
+    What fell, and by how much
+      ... on samples: -100 [-100, +59] points, adjusted p 0.50, 1 questions. ...
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     return explain(tabulate(folders, why_parts(), progress=progress), folders)

@@ -161,7 +161,11 @@ def write_script(file: str | Path, *replies: str | Mapping[str, str]) -> Path:
             requests whose text contains `match`, and `{"match": …, "error": "transient"}` (or `"fatal"`) fails them.
 
     Returns:
-        The file, so that `f"scripted:{write_script(…)}"` is a MODEL.
+        The file. Its path makes a MODEL of the backend `scripted`.
+
+    >>> script = write_script("replies.jsonl", {"match": "hexagon", "reply": "Answer: B"}, "I cannot say.")
+    >>> script.read_text()
+    '{"match":"hexagon","reply":"Answer: B"}\\n{"reply":"I cannot say."}'
     """
     lines = [canonical({"reply": reply} if isinstance(reply, str) else dict(reply)) for reply in replies]
     Path(file).write_bytes(b"\n".join(lines))

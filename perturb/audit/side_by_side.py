@@ -152,9 +152,29 @@ class Beside:
 
 
 def beside(dynamic: SampleSet, id: str, parents: SampleSet | str | Path | None = None) -> Beside:
-    """A question, by its id or a variant's, beside the variants that a dynamic set has of it.
+    """Show a question, by its id or a variant's, beside the variants that a dynamic set has of it.
 
-    parents: the set that it was made of, where that is not beside it or in it. Raises UserError.
+    Args:
+        dynamic: A set that `perturb` made.
+        id: The id of a question, or of one of its variants.
+        parents: The set that it was made of, where that is not beside it or in it.
+
+    Returns:
+        What a terminal prints as text, and a notebook shows as markup.
+
+    Raises:
+        UserError: There is no such question, or its set is not found.
+
+    >>> from perturb import perturb
+    >>> hexagon = {"id": "hexagon", "question": "How many sides does a hexagon have?", "task_type": "single_choice"}
+    >>> hexagon |= {"answer": ["B"], "options": [{"label": "A", "text": "five"}, {"label": "B", "text": "six"}]}
+    >>> beside(perturb([hexagon], "varied", ops="shuffle", quiet=True), "hexagon")
+    hexagon  (single_choice, en)
+      How many sides does a hexagon have?
+        A. five
+      * B. six
+      answer: B
+    ...
     """
     source = find_parent(dynamic, parents.folder if isinstance(parents, SampleSet) else parents)
     id = next((one.parent for one in dynamic if one.id == id), id)
