@@ -45,6 +45,7 @@ def output_options() -> list[click.Option]:
             help=f"Write a file; its ending says the format: .{', .'.join(ENDINGS)}.",
         ),
         click.Option(["--force"], is_flag=True, help="Overwrite a file that this command did not write."),
+        click.Option(["--previews"], is_flag=True, help="In a page of HTML: small pictures, not those that were sent."),
         click.Option(["--plots"], metavar="FOLDER", type=OutPath(), help="Plot the tables as SVG, PDF and PNG."),
         click.Option(["--columns"], type=click.Choice(["1", "2"]), help=PLOTTED),
         click.Option(["-q", "--quiet"], is_flag=True, help="No progress."),
@@ -64,7 +65,10 @@ def form_of(given: Mapping[str, Any]) -> str:
     if out and not form and ending not in ENDINGS:
         known = ", ".join(f".{name}" for name in ENDINGS)
         raise click.UsageError(f"-o {out} ends in none of {known}{did_you_mean(ending, ENDINGS)}: add --format")
-    return str(form or ENDINGS.get(ending, "text"))
+    form = str(form or ENDINGS.get(ending, "text"))
+    if given["previews"] and form != "html":
+        raise click.UsageError("--previews goes with a page of HTML: add -o FILE.html")
+    return form
 
 
 def write(text: str, form: str, given: Mapping[str, Any]) -> None:
@@ -96,10 +100,10 @@ def plot(report: Report, given: Mapping[str, Any]) -> None:
         click.echo(line, err=True)
 
 
-def page_of(runs: Sequence[Any], report: Report) -> str:
+def page_of(runs: Sequence[Any], report: Report, *, previews: bool) -> str:
     """A whole report as one HTML page. Raises MissingExtra."""
     try:
         from mmdyn.view import report_page
     except ModuleNotFoundError as error:
         raise MissingExtra(str(error.name), "view") from None
-    return str(report_page(runs, report))
+    return str(report_page(runs, report, previews=previews))

@@ -69,7 +69,7 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
     with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=given["quiet"]) as progress:
         found = _tabulate(folders, page, form, parts, by, given, paper, progress)
     plot(found.of_parts(_printed(found, page, len(parts))), given)
-    write(_spelt(folders, found, page, form, len(parts)), form, given)
+    write(_spelt(folders, found, page, form, len(parts), previews=given["previews"]), form, given)
     _say_how_to_look(folders, found)
     _leave(found.of_parts(found.parts[: len(parts)]))
 
@@ -120,13 +120,13 @@ def _titled(parts: Sequence[TablePart], table: NamedTable) -> list[TablePart]:
     return [*(replace(part, title=f"{table.title}: {part.title}") for part in parts[:own]), *parts[own:]]
 
 
-def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, asked: int) -> str:
+def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, asked: int, *, previews: bool) -> str:
     """A report in a form: a page, then as many tables as were asked for."""
     from mmdyn.tables import FORMATS, brief_text, explain, full_text, short_text, why_lines
 
     tables, rest = found.of_parts(found.parts[:asked]), found.of_parts(found.parts[asked:])
     if page and form == "html":
-        return page_of(folders, found)
+        return page_of(folders, found, previews=previews)
     if page == "why" and form == "json":
         return explain(found, folders).to_json().decode()
     if not page or form not in ("text", "markdown"):

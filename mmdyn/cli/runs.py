@@ -69,7 +69,7 @@ def export(run: str, out: Path | None, to: str | None, force: bool, samples: boo
 
         folder = RunFolder(run)
         report = tabulate([folder], [*why_parts(), Flips()])
-        click.echo(track(folder, report, page_of([folder], report), str(to)), err=True)
+        click.echo(track(folder, report, page_of([folder], report, previews=False), str(to)), err=True)
         leave_by(report)
     else:
         from mmdyn.run import export as write

@@ -8,8 +8,9 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from copy import copy
 from hashlib import sha256
+from io import BytesIO
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mmdyn.data import open_image
 from mmdyn.errors import command_line
 from mmdyn.record import Record
 from mmdyn.run import Recorded
@@ -30,8 +32,11 @@ from mmdyn.view.server import STATIC
 from mmdyn.view.why import answers
 from mmdyn.work import RunFolder, scored_records
 
-MOST_FLIPS, ROOM = 100, 5_000_000
-"""Flips that are shown, and bytes that they may take."""
+MOST_FLIPS, ROOM = 500, 5_000_000
+"""Flips that are shown, and bytes that their texts may take, and that pictures may."""
+
+PREVIEW = 320
+"""Pixels of the longer side of a small picture."""
 
 LONGEST = 4000
 """Characters of a reply; of a longer one the beginning, the end and what was read are shown."""
@@ -44,32 +49,34 @@ class _Script(NamedTuple):
     digest: str
 
 
-def report_page(runs: Sequence[RunFolder], report: Report) -> str:
+def report_page(runs: Sequence[RunFolder], report: Report, *, previews: bool = False) -> str:
     """Make an HTML page of a report: what fell, changes, scores, flips with their pictures, why, doubts and settings.
 
-    It shows up to MOST_FLIPS flips and ROOM bytes of them. Each question stands there once, with the standard answer
-    beside those to its variants, and each picture is kept once.
+    It shows up to MOST_FLIPS flips, ROOM bytes of their texts and as many of their pictures. Each question stands there
+    once, with the standard answers beside those to its variants, and each picture is kept once.
 
     Args:
         runs: The report's runs.
         report: A report with the tables of `why_parts` and `Flips`.
+        previews: Show small pictures, which the page calls previews, and not those that were sent.
     """
-    flips, pictures = report.rows("flips", "b score"), _Pictures()
+    flips, pictures = report.rows("flips", "b score"), _Pictures(small=previews, room=ROOM)
     blocks, shown, taken = list[Markup](), 0, 0
     by_name = dict(zip((state.name for state in report.runs), runs, strict=True))
     for together, block in _blocks(by_name, _first(flips), pictures):
         taken += len(block.encode())
-        if taken + pictures.size > ROOM:
+        if taken > ROOM:
             break
         blocks.append(block)
         shown += together
     ways = Counter(flip.factors["direction"] for flip in flips)
-    scripts = [_script((STATIC / name).read_text("utf-8")) for name in ("katex/katex.min.js", "view.js")]
+    katex = ["katex/katex.min.js"] if any('class="tex' in block for block in blocks) else []
+    scripts = [_script((STATIC / name).read_text("utf-8")) for name in [*katex, "view.js", "report.js"]]
     return render(
         "report.html", **results(report), **answers(_to_send(explain(report, runs))), flips=[],
         title=", ".join(run.name for run in runs), when=time.time(), samples="",
         doubts=list(dict.fromkeys(doubts(report))), settings=list(_settings(runs)), ways=ways, shown=shown,
-        blocks=blocks, pictures=pictures.json(), scripts=scripts,
+        blocks=blocks, pictures=pictures, scripts=scripts,
         style=Markup((STATIC / "view.css").read_text("utf-8")),
     )  # fmt: skip
 
@@ -89,23 +96,36 @@ def _by_names(command: str) -> str:
 
 
 class _Pictures:
-    """The pictures of a page, each once; a script puts them in their places."""
+    """The pictures of a page, each once, up to `room` bytes; a script puts them in their places."""
 
-    def __init__(self) -> None:
-        self._places = dict[str, int]()
+    def __init__(self, *, small: bool, room: int = ROOM) -> None:
+        self.small, self.room, self.left_out = small, room, set[str]()
+        self._kept = dict[str, tuple[int, str]]()
+        self._size = 0
 
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return sum(map(len, self._places))
+    def put(self, catalog: Catalog, address: str) -> str:
+        """Keep a picture of the catalog; gives where it is kept, empty where there is none or no room for it."""
+        if address and address not in self._kept:
+            data = self._spelt(*catalog.read_picture(address.rpartition("/")[2]))
+            if self._size + len(data) > self.room:
+                self.left_out.add(address)
+                return ""
+            self._size += len(data)
+            self._kept[address] = len(self._kept), data
+        return f"#{self._kept[address][0]}" if address else ""
 
-    def put(self, address: str) -> str:
-        """Keep a picture; gives where it is kept, empty where there is none."""
-        return f"#{self._places.setdefault(address, len(self._places))}" if address else ""
+    def _spelt(self, data: bytes, media: str) -> str:
+        """A picture as an address that holds it."""
+        if self.small:
+            image = open_image(data).convert("RGBA")
+            image.thumbnail((PREVIEW, PREVIEW))
+            image.save(made := BytesIO(), "WEBP")
+            data, media = made.getvalue(), "image/webp"
+        return f"data:{media};base64,{b64encode(data).decode()}"
 
     def json(self) -> Markup:
         """All of them, for the script."""
-        return Markup(msgspec.json.encode(list(self._places)).decode().replace("<", "\\u003c"))
+        return Markup(msgspec.json.encode([data for _, data in self._kept.values()]).decode().replace("<", "\\u003c"))
 
 
 def _settings(runs: Sequence[RunFolder]) -> Iterator[tuple[str, str, str]]:
@@ -130,9 +150,9 @@ def _settings(runs: Sequence[RunFolder]) -> Iterator[tuple[str, str, str]]:
 
 
 def _first(flips: Sequence[Row]) -> list[Row]:
-    """The flips that are shown: those to wrong first, by how many variants broke the question."""
+    """The flips that are shown: of the questions that most variants broke, those to wrong first."""
     broke = Counter(_question(flip) for flip in flips if _is_lost(flip))
-    return sorted(flips, key=lambda flip: (not _is_lost(flip), -broke[_question(flip)], _question(flip)))[:MOST_FLIPS]
+    return sorted(flips, key=lambda flip: (-broke[_question(flip)], _question(flip), not _is_lost(flip)))[:MOST_FLIPS]
 
 
 def _question(flip: Row) -> tuple[str, str]:
@@ -143,41 +163,42 @@ def _is_lost(flip: Row) -> bool:
     return flip.factors["direction"] == TO_WRONG
 
 
+class _Shown(NamedTuple):
+    """An answer of a model, of a run where there are several; to a variant that flipped, also how many variants of the
+    chain did, and the outcomes before and now."""
+
+    who: str
+    side: Side
+    variants: str = ""
+    outcomes: str = ""
+
+
 def _blocks(runs: dict[str, RunFolder], flips: Sequence[Row], pictures: _Pictures) -> Iterator[tuple[int, Markup]]:
-    """The flips of each question by one model under one condition: how many there are, and the answer to the standard
-    question beside those to the variants, the first ones that show it."""
-    blocks = dict[tuple[object, ...], list[Row]]()
-    for flip in flips:
-        who = flip.factors["model"], flip.factors.get("run", ""), sides_of(flip.factors)[0], flip.factors["direction"]
-        blocks.setdefault((_question(flip), *who), []).append(flip)
+    """Each question with its flips: how many there are, and the standard answers beside those to the variants, the
+    first ones that show it."""
     with ExitStack() as opened:
         stores = {
             name: _Answers(run, opened.enter_context(Recorded(run)), {_question(flip) for flip in flips}, pictures)
             for name, run in runs.items()
         }
-        for together in blocks.values():
-            first, lost = together[0].factors, _is_lost(together[0])
-            store, question = stores[first.get("run", next(iter(runs)))], _question(together[0])
-            standard = store.side(sides_of(first)[0], question, right=lost)
-            sides = [
-                (
-                    _chain_of(flip),
-                    flip.factors["variants"],
-                    store.side(sides_of(flip.factors)[1], question, right=not lost),
+        for question, together in groupby(flips, _question):
+            standard, variants = dict[str, _Shown](), dict[str, list[_Shown]]()
+            ways = Counter[str]()
+            for flip in together:
+                factors, lost = flip.factors, _is_lost(flip)
+                store, sides = stores[factors.get("run", next(iter(runs)))], sides_of(factors)
+                who = ", ".join(factors[name] for name in ("model", "run") if name in factors)
+                before, after = (
+                    store.side(sides[0], question, right=lost),
+                    store.side(sides[1], question, right=not lost),
                 )
-                for flip in together
-            ]
-            for place, (*_, side) in enumerate(sides):
-                (copy(standard) if place else standard).compare(
-                    side
-                )  # the first variant is open: it marks the standard
-            told = {"question": first["question"], "model": first["model"], "direction": first["direction"]}
-            yield len(together), Markup(
-                render(
-                    "flip.html", **told, chains=[chain for chain, _, _ in sides],
-                    standard=standard, sides=sides, lost=lost,
-                )
-            )  # fmt: skip
+                before.compare(after)  # the first variant is open: it marks the standard question
+                standard.setdefault(before.record.key, _Shown(who, before))
+                outcomes = f"{before.row['outcome']} → {after.row['outcome']}"
+                variants.setdefault(_chain_of(flip), []).append(_Shown(who, after, factors["variants"], outcomes))
+                ways[factors["direction"]] += 1
+            told = {"question": question[1], "ways": ways, "standard": standard.values(), "variants": variants}
+            yield ways.total(), Markup(render("flip.html", **told))
 
 
 def _chain_of(flip: Row) -> str:
@@ -217,20 +238,12 @@ class _Answers:
         return side
 
     def _kept(self, address: str) -> str:
-        return self._pictures.put(_data(self._catalog, address))
+        return self._pictures.put(self._catalog, address)
 
 
 def _is(record: Record, *, right: bool) -> bool:
     value = describe(record)["value"]
     return value is not None and (value > EVEN if right else value < EVEN)
-
-
-def _data(catalog: Catalog, address: str) -> str:
-    """A picture as an address that holds it; empty where there is none."""
-    if not address:
-        return ""
-    data, media = catalog.read_picture(address.rpartition("/")[2])
-    return f"data:{media};base64,{b64encode(data).decode()}"
 
 
 def _shortened(reply: list[Piece]) -> Iterator[Piece]:

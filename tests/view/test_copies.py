@@ -13,9 +13,12 @@ from urllib.parse import unquote
 import pytest
 from shell import mmdyn
 
+from making import picture
+from mmdyn.data import ImageFolder
 from mmdyn.table import Flips
 from mmdyn.tables import changes_of, main_changes, percent, report, scores_of, tabulate, verdict_of, why_parts
 from mmdyn.view import html_report
+from mmdyn.view.index import Catalog
 from mmdyn.work import RunFolder
 
 if TYPE_CHECKING:
@@ -101,20 +104,105 @@ def test_flips_are_closed_and_those_of_questions_that_most_broke_stand_first(pag
     assert first.locator(".side").first.is_hidden()
     first.locator("summary").first.click()
     assert first.locator(".side").nth(1).is_visible() and first.locator(".side").first.is_visible()
-    told = first.locator(".pair summary").all_inner_texts()
-    assert len(told) == first.locator(".side").count() - 1
+    told = first.locator("[data-flips] > summary").all_inner_texts()
     assert all(re.search(r"\d of \d (wrong|right)$", one) for one in told)
+    names = [one.split()[0] for one in cards.locator("> summary").all_inner_texts()]
+    assert len(names) == len(set(names)), "a block for each question"
+    assert first.locator(".pair > div").first.locator(".stem").count() == 1, "the standard question once"
+    assert first.locator(".pair > div").nth(1).locator(".stem").count() == len(told), "each variant once"
 
 
 def test_words_find_questions_without_a_server(page: Page, written: Path) -> None:
     page.goto(written.as_uri())
     cards = page.locator("details.card")
-    name = cards.first.locator("summary").first.inner_text().partition(":")[0]
+    name = cards.first.locator("summary").first.inner_text().split()[0]
     page.fill("[data-find]", name.upper())
     assert page.locator("[data-found]").inner_text().endswith(f" of {cards.count()} questions")
     assert 0 < cards.locator("visible=true").count() < cards.count()
     page.fill("[data-find]", "nothing has these words")
     assert page.locator("[data-found]").inner_text().startswith("0 of ")
+
+
+def test_flips_are_filtered_by_model_chain_and_outcome_without_a_server(page: Page, written: Path) -> None:
+    page.goto(written.as_uri())
+    cards, (model, chain, outcome) = page.locator("details.card"), page.locator("select[data-filter]").all()
+    flips = page.evaluate(
+        "[...document.querySelectorAll('[data-flips]')].flatMap((one) => JSON.parse(one.dataset.flips))"
+    )
+    shown = [one.inner_text().split("\n") for one in (model, chain, outcome)]
+    assert [len(set(each)) for each in zip(*flips, strict=True)] == [len(one) - 1 for one in shown]
+    assert not any(re.search(r"\(0\)$", name) for one in shown for name in one)
+    assert all(
+        re.fullmatch(r"right → (wrong|unparsed|refused)|(wrong|unparsed|refused) → right", one[2]) for one in flips
+    )
+    chain.focus()
+    page.keyboard.press("ArrowDown")
+    one = chain.input_value()
+    assert one and re.search(rf"^{re.escape(one)} \((\d+)\)$", shown[1][1])
+    count = cards.locator("visible=true").count()
+    assert shown[1][1] == f"{one} ({count})" and 0 < count < cards.count()
+    assert page.locator("[data-found]").inner_text() == f"{count} of {cards.count()} questions"
+    models = {who for who, made_by, _ in flips if made_by == one}
+    assert {name.rpartition(" ")[0] for name in model.inner_text().split("\n")[1:]} == models
+    first = cards.locator("visible=true").first
+    first.locator("> summary").click()
+    opened = first.locator("[data-flips]:visible")
+    assert opened.count() == 1 and opened.locator(".side").first.is_visible()
+    assert opened.locator("> summary").inner_text().startswith(f"{one} ")
+
+
+def test_previews_are_small_and_called_so(page: Page, shown: Path, written: Path, tmp_path: Path) -> None:
+    done = mmdyn("report", shown / "runs" / "first", "-o", tmp_path / "small.html", "--previews")
+    assert done.returncode == 0, done.stderr
+    said = "preview, not as it was sent"
+    page.goto((tmp_path / "small.html").as_uri())
+    images = page.locator("img[data-picture]")
+    assert images.count() == page.locator(".preview", has_text=said).count() > 0
+    page.locator("details.card > summary").first.click()
+    assert page.locator(".preview").first.is_visible()
+    assert page.evaluate("[...document.images].every((one) => one.src.startsWith('data:image/webp'))")
+    longest = "Math.max(...[...document.images].map((one) => Math.max(one.naturalWidth, one.naturalHeight)))"
+    assert 0 < page.evaluate(longest) <= html_report.PREVIEW
+    assert "Pictures are previews, not as they were sent." in (tmp_path / "small.html").read_text("utf-8")
+    assert said not in written.read_text("utf-8")
+    for ending in ([], ["-o", tmp_path / "small.md"]):
+        refused = mmdyn("report", shown / "runs" / "first", "--previews", *ending)
+        assert refused.returncode == 2
+        assert refused.stderr.endswith("Error: --previews goes with a page of HTML: add -o FILE.html\n")
+
+
+def test_pictures_without_room_are_counted(shown: Path, tmp_path: Path) -> None:
+    images, catalog = ImageFolder(tmp_path), Catalog(shown)
+    addresses = [catalog.picture(images, images.put(picture(width=width))) for width in (40, 41)]
+    pictures = html_report._Pictures(small=False, room=10_000)
+    assert [pictures.put(catalog, one) for one in [*addresses, addresses[0], ""]] == ["#0", "#1", "#0", ""]
+    assert not pictures.left_out
+    tight = html_report._Pictures(small=False, room=len(json.loads(pictures.json())[0]))
+    assert [tight.put(catalog, one) for one in [*addresses, addresses[0]]] == ["#0", "", "#0"]
+    assert tight.left_out == {addresses[1]} and len(json.loads(tight.json())) == 1
+
+
+def test_a_report_says_that_pictures_are_left_out(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunFolder(shown / "runs" / "first")
+    found = tabulate([run], [*why_parts(), Flips()])
+    monkeypatch.setattr(html_report._Pictures, "_spelt", lambda self, data, media: "x" * (html_report.ROOM + 1))
+    text = html_report.report_page([run], found)
+    told = re.search(r"(\d+) pictures are left out, because all of them would take more than 5 MB.", text)
+    assert told and int(told[1]) > 0 and 'id="pictures">[]<' in text
+    assert "<code>mmdyn report … --previews</code> shows small ones" in text
+
+
+def test_no_table_is_wider_than_a_printed_page(page: Page, written: Path) -> None:
+    page.goto(written.as_uri())
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": round((210 - 2 * 12) / 25.4 * 96), "height": 1000})
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    wide = (
+        "[...document.querySelectorAll('table, svg, pre, .frame')].filter((one) => one.scrollWidth > innerWidth).length"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.evaluate(wide) == 0
+    assert page.evaluate("[...document.querySelectorAll('pre')].every((one) => one.scrollHeight <= one.clientHeight)")
+    assert page.locator(".filters").is_hidden() and page.locator(".contents").is_hidden()
 
 
 def test_a_picture_is_kept_once_and_no_path_of_the_machine_is_told(written: Path) -> None:
@@ -131,9 +219,10 @@ def test_what_does_not_fit_is_counted(shown: Path, limit: str, most: int, monkey
     run = RunFolder(shown / "runs" / "first")
     text = html_report.report_page([run], tabulate([run], [*why_parts(), Flips()]))
     ways = re.search(r"(\d+) from right to wrong and (\d+) from wrong to right, chain by chain", text)
-    found = re.search(r"(\d+) of (\d+) are shown: those to wrong first", text)
+    found = re.search(r"(\d+) of (\d+) are shown: those of the questions that most variants broke", text)
     assert ways and found and int(ways[1]) + int(ways[2]) == int(found[2])
-    assert len(re.findall(r"<details(?: open)?><summary>[^<]+<span class=\"muted\">\d of \d", text)) == int(found[1])
+    flips = [json.loads(unescape(one)) for one in re.findall(r"data-flips='(.*?)'", text)]
+    assert sum(map(len, flips)) == int(found[1])
     assert int(found[1]) < int(found[2])
 
 

@@ -19,18 +19,6 @@ for (const place of [...document.querySelectorAll(".tex")].slice(0, MOST_FORMULA
   place.title = source;
 }
 
-const kept = document.getElementById("pictures");
-const pictures = kept ? JSON.parse(kept.textContent) : [];
-for (const image of document.querySelectorAll("img[data-picture]")) image.src = pictures[image.dataset.picture];
-
-const find = document.querySelector("[data-find]");
-if (find) find.addEventListener("input", () => {
-  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const blocks = [...document.querySelectorAll("details.card")];
-  for (const block of blocks) block.hidden = !words.every((word) => block.textContent.toLowerCase().includes(word));
-  document.querySelector("[data-found]").textContent = `${blocks.filter((block) => !block.hidden).length} of ${blocks.length} questions`;
-});
-
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea");
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
