@@ -160,7 +160,7 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
     source: the set or file that a command made it of, which may be typed again with another rewriter.
     """
     from mmdyn.data import WEAKNESS
-    from mmdyn.tables import RULES_MEASURED, by_rules_alone
+    from mmdyn.tables import without_model
     from perturb import scaffolding_share, summarize
 
     made = "kept" if "judge" in dynamic.manifest.made else "made"
@@ -184,8 +184,8 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
     click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
     if any(far.weak for far in (dynamic.manifest.strength or {}).values()):
         click.echo(f"weak: {WEAKNESS}", err=True)
-    if by_rules_alone(dynamic):
-        click.echo(RULES_MEASURED, err=True)
+    if doubt := without_model(dynamic):
+        click.echo(doubt, err=True)
     share = scaffolding_share(dynamic, source if Path(source).is_dir() else None) if source else None
     if share is not None:
         out, settings = f"{dynamic.folder}-by-model", dynamic.manifest.made

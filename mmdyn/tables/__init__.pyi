@@ -34,7 +34,7 @@ from .grid import (
     percent as percent,
     say as say,
 )
-from .judged import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
+from .judged import RULES_MEASURED as RULES_MEASURED, without_model as without_model
 from .measurements import (
     METHOD as METHOD,
     Calibration as Calibration,

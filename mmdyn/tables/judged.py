@@ -25,7 +25,7 @@ from mmdyn.stats import Estimate, Floats, Ints, prediction_powered, rogan_gladen
 from mmdyn.table import Corrected, Dimensions, Judged, MeaningJudges
 from mmdyn.tables.blocks import Block, Numbered, Row, RowWatcher
 from mmdyn.tables.columns import Cell, Columns, Counts, record_weights
-from mmdyn.tables.factors import POOLED, Key
+from mmdyn.tables.factors import POOLED, Key, changed
 from mmdyn.tables.measurements import Calibration, Grading, Marks, judge_id, load_calibrations, load_gradings, named
 from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, RunState, Spending
 from mmdyn.tables.scores import conditions_of
@@ -313,7 +313,10 @@ RULES_MEASURED = (
 )
 """What is known of the judge `embedded` wherever it is used; a calibration on one's own pairs says more."""
 
-UNJUDGED = "nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same"
+SEEN_BY_RULES = (
+    "no model judged the variants, in which only pictures changed: `mmdyn perturb --judge MODEL` asks one that sees"
+)
+UNJUDGED = "nobody judged the variants: `mmdyn perturb --judge` keeps those that still ask the same"
 METHOD = "Agresti-Coull over questions"
 """How the intervals of a calibration's shares are made."""
 NOT_THERE = "the set that was asked does not lie in {folder} any more, so nothing is known of its judge"
@@ -323,10 +326,18 @@ NOT_WRITTEN = (
 NO_VARIANT = "no variant came out"
 
 
-def by_rules_alone(dynamic: SampleSet) -> bool:
-    """Tell whether no model judged the variants of a dynamic set: they had the embedded judge, or none."""
-    label = _label(dynamic)
-    return not label or _is_by_rules(label)
+def without_model(dynamic: SampleSet) -> str:
+    """Say what is to be thought of a dynamic set whose variants no model judged; empty where one did.
+
+    What was measured of the rules holds for words, so that it is told only where a chain changes some. A null chain
+    changes nothing that a judge would see.
+    """
+    label, roles = _label(dynamic), dynamic.manifest.roles
+    asked = [chain for chain, role in roles.items() if role != "null"]
+    if label.partition(":")[0] not in ("", "embedded") or (roles and not asked):
+        return ""
+    words = not roles or any(changed(chain) != "image" for chain in asked)
+    return (RULES_MEASURED if words else SEEN_BY_RULES) if label else UNJUDGED
 
 
 def judge_rows(block: Block, part: MeaningJudges) -> Iterator[Numbered]:
@@ -370,7 +381,7 @@ def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator
             note = "" if found else UNCALIBRATED
         except UserError as error:
             note = str(error)
-    rules = RULES_MEASURED if _is_by_rules(label) else ""
+    rules = without_model(dynamic) if label else ""
     here = block._replace(front=block.front | ({"judge": who} if who else {}))
     for outcome in ("kept", "rejected", "doubtful", "redrawn", "unjudged"):
         said = "; ".join(filter(None, (note, rules))) if outcome == "kept" else ""
@@ -383,10 +394,6 @@ def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator
                 yield here.share_row(
                     ("calibration",), key, name, share, n=share.n, counts=Counts(failed=one.failed), method=METHOD
                 )
-
-
-def _is_by_rules(label: str) -> bool:
-    return label.partition(":")[0] == "embedded"
 
 
 def _label(dynamic: SampleSet) -> str:

@@ -17,6 +17,9 @@ MEASURED = (
     " nli:MODEL, asks a model"
 )
 
+UNJUDGED = "nobody judged the variants: `mmdyn perturb --judge` keeps those that still ask the same"
+SEEN = "no model judged the variants, in which only pictures changed: `mmdyn perturb --judge MODEL` asks one that sees"
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
@@ -44,7 +47,7 @@ def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Pa
         "    2 the answer is not short and definite",
         f"12 variants: {tmp_path / 'out'}",
         f"weak: {WEAKNESS}",
-        MEASURED,
+        UNJUDGED,
     ]
     assert len(SampleSet(tmp_path / "out")) == 12
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -63,7 +66,7 @@ def test_again_it_says_that_it_is_done(source: Path, tmp_path: Path) -> None:
         "    median strength: 23.8 % of the tokens changed",
         "    2 there are no options to shuffle",
         f"2 variants: {tmp_path / 'out'}",
-        MEASURED,
+        UNJUDGED,
     ]
     other = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", "shuffle", "--seed", 5)
     assert other.returncode == 2
@@ -78,6 +81,19 @@ def test_what_is_known_of_rules_is_said_where_no_model_judged(source: Path, tmp_
     judge = f"scripted:{script}" if named == "a model" else named
     done = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", "shuffle", "--judge", judge)
     assert done.returncode == 0 and (MEASURED in done.stderr.splitlines()) is (named != "a model")
+
+
+@pytest.mark.parametrize(("ops", "judge", "said"), [
+    ("pad,shuffle", (), UNJUDGED), ("pad,shuffle", ("--judge", "embedded"), MEASURED),
+    ("pad,color", ("--judge", "embedded"), SEEN), ("image.null,text.null", (), ""),
+    ("image.null,pad", (), UNJUDGED), ("image.null,text.null,pad", ("--judge", "embedded"), SEEN),
+])  # fmt: skip
+def test_what_was_measured_of_rules_is_said_of_words_alone(
+    source: Path, tmp_path: Path, ops: str, judge: tuple[str, ...], said: str
+) -> None:
+    done = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", ops, *judge)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if line in (MEASURED, UNJUDGED, SEEN)] == [said] * bool(said)
 
 
 @pytest.mark.parametrize(("question", "share"), [

@@ -114,7 +114,7 @@ def test_equal_runs_give_equal_bytes_wherever_they_lie(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("made", "judge", "counts", "note"), [
-    ({"verdict": Verdict("unjudged"), "dropped": 0}, None, [0, 0, 0, 0, 3], "nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same"),
+    ({"verdict": Verdict("unjudged"), "dropped": 0}, None, [0, 0, 0, 0, 3], "nobody judged the variants: `mmdyn perturb --judge` keeps those that still ask the same"),
     ({"judge": IDENTITY, "kept": 0}, f"someone {judge_id(IDENTITY)}", [0, 1, 0, 1, 0], "the judge was never calibrated"),
     ({"judge": IDENTITY, "kept": 0, "dropped": 0}, None, [0, 0, 0, 0, 0], "no variant came out"),
     ({"command": "mmdyn data sample"}, "someone", [3, 1, 0, 1, 0], "a set that `mmdyn data sample` made does not say which judge that was"),
