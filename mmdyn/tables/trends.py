@@ -46,9 +46,10 @@ SHOWN = 20
 SEEING, KNOWING, REASONING = "want of seeing", "want of knowing", "want of reasoning"
 UNMENDED = "mended by no context"
 NEEDLESS, OF_ALL, OF_WRONG = "needed no picture", "of all questions", "of wrong answers"
+NET = "shares are net of the answers that a context spoils, so that one can be below 0 or above 100 %"
 ASSUMED = (
     "assumes that a caption gives what seeing gives and no more, that knowledge points give what knowing gives, and"
-    " that an answer is known or guessed; shares are net of what the contexts hurt"
+    f" that an answer is known or guessed; {NET}"
 )
 ALONE = "what wrong answers lack is told by --context none, with caption, kprag and caption+kprag, or hints"
 UNBOUNDED = "not told: the wrong answers are too few to take a share of"

@@ -22,6 +22,7 @@ from mmdyn.tables.grid import clean, digits_of, p_value, percent, points
 from mmdyn.tables.guessing import position_lines
 from mmdyn.tables.results import Change, Report, changes_of, doubts, main_changes, unread_of
 from mmdyn.tables.tabulation import summary_parts, tabulate
+from mmdyn.tables.trends import NET
 from mmdyn.work import ModelEntry, ProgressBar, RunFolder
 
 FULL, MOST = 5, 10
@@ -472,9 +473,11 @@ def _lacking(rows: list[Row]) -> Iterator[Line]:
     """The shares of wrong answers by what they lack, and how many questions need no picture."""
     for who, own in _by_who(rows, "rung").items():
         shares = [row for row in own if row.quantity == "of wrong answers" and row.value is not None]
-        told = [f"{row.factors['rung']} {percent(row.value, row.ci95)} %" for row in shares if _is_narrow(row)]
+        narrow = [row for row in shares if _is_narrow(row)]
+        told = [f"{row.factors['rung']} {percent(row.value, row.ci95)} %" for row in narrow]
+        net = f"; {NET}" if any(row.ci95 and (row.ci95[0] < 0 or row.ci95[1] > 1) for row in narrow) else ""
         if told:
-            yield Line(f"{who}, of wrong answers: {'; '.join(told)} ({shares[0].n} questions).")
+            yield Line(f"{who}, of wrong answers: {'; '.join(told)} ({shares[0].n} questions{net}).")
         if others := [row.factors["rung"] for row in shares if not _is_narrow(row)]:
             yield Line(f"{who}: the intervals are too wide to tell the shares of {', '.join(others)}.")
         for row in own:

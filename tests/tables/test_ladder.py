@@ -12,6 +12,7 @@ from mmdyn.record import Condition, Record
 from mmdyn.stats import paired_difference
 from mmdyn.table import Ladder
 from mmdyn.tables import Row, TablePart, tabulate
+from mmdyn.tables.why_page import _lacking
 
 WANTS = ("want of seeing", "want of knowing", "not told apart", "mended by no context")
 
@@ -54,6 +55,24 @@ def test_what_is_wanting_adds_up_to_what_is_wrong(tmp_path: Path) -> None:
     share = of(found, "want of seeing", "of wrong answers")
     assert share.ci95 == (-0.005198, 0.888327), "four of 20 may be none (p = 0.0625), and so may the share of twelve"
     assert any(note.startswith("assumes that a caption gives what seeing gives and no more") for note in found.notes)
+
+
+@pytest.mark.parametrize(("ci95", "told"), [((0.64, 1.57), True), ((-0.28, 0.28), True), ((0.1, 0.9), False)])
+def test_the_page_says_why_a_share_can_exceed_what_a_share_is(ci95: tuple[float, float], told: bool) -> None:
+    row = Row(
+        factors={"model": "m", "rung": "mended by no context"},
+        quantity="of wrong answers",
+        unit="share",
+        value=1.0,
+        ci95=ci95,
+        n=80,
+    )
+    (line,) = _lacking([row])
+    ends = "; shares are net of the answers that a context spoils, so that one can be below 0 or above 100 %"
+    assert (
+        line.text.endswith(f" % (80 questions{ends * told}).")
+        and "of wrong answers: mended by no context 100 [" in line.text
+    )
 
 
 def test_what_either_alone_mends_counts_twice_and_is_taken_off(tmp_path: Path) -> None:
