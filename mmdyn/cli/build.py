@@ -91,7 +91,7 @@ def _command(name: str, kind: Any) -> click.Command:
             for told in last.left.values():
                 reasons.update(told)
             most = printable(reasons.most_common(1)[0][0])
-            click.echo(f"{name} refuses all {last.came_in} samples, most for: {most}", err=True)
+            click.echo(f"{name} kept none of {last.came_in} samples, mostly because: {most}", err=True)
         if "failed" in last.left or not len(made):
             click.get_current_context().exit(1)
 

@@ -384,7 +384,8 @@ def _bad_lines(bad: list[Row]) -> Iterator[str]:
 
 
 def _tell_columns(found: Mapping[str, str]) -> None:
-    click.echo(f"columns: {', '.join(f'{key}={column}' for key, column in found.items())}", err=True)
+    if found:
+        click.echo(f"columns: {', '.join(f'{key}={column}' for key, column in found.items())}", err=True)
 
 
 def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:

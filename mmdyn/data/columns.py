@@ -61,9 +61,11 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
         if key not in KEYS and not key.startswith((FIELD, META)):
             known = ", ".join((*KEYS, FIELD + "NAME", META + "NAME"))
             raise UserError(f"there is no {key!r} to map{did_you_mean(key, KEYS)}: use {known}")
-    if "question" not in columns or not {*ANSWERS} & columns.keys():
+    there = {"question": "question" in columns, "answer": bool({*ANSWERS} & columns.keys())}
+    if missing := [key for key, holds in there.items() if not holds]:
+        mapped = [f"{key}={columns.get(key, 'COLUMN')}" for key in there if key in (*missing, *columns)]
         raise UserError(
-            "say which column is the question and which the answer, by --map question=COLUMN,answer=COLUMN:"
+            f"say which column is the {' and which the '.join(missing)}, by --map {','.join(mapped)}:"
             f" the columns are {', '.join(row)}"
         )
 

@@ -155,7 +155,7 @@ def read_inside(folder: Path, name: str) -> bytes:
         raise ValueError(f"image path {name[:80]!r} leaves the folder by a link: copy the picture into {folder}")
     try:
         if not path.is_file():
-            raise ValueError(f"image {name[:80]!r} is missing: put the file into {folder}")
+            raise ValueError(f"image {name[:80]!r} is missing: put the file into {folder.absolute()}")
         if path.stat().st_size > MAX_BYTES:
             raise ValueError(f"image {name[:80]!r} has more than {MAX_BYTES:,} bytes: scale it down")
         return path.read_bytes()

@@ -45,7 +45,8 @@ class Stage(Struct, frozen=True):
     """A step of building a set.
 
     came_in, went_on: the numbers of samples before and after it.
-    left: how many left, by status and reason; quotations and numbers in reasons are replaced by `…`.
+    left: how many left, by status and reason; reasons that differ in quotations and numbers alone are one, with `…`
+    in place of those that differ.
     """
 
     step: str
@@ -75,9 +76,29 @@ def stages(made: SampleSet) -> list[Stage]:
     for stage in stage_counts(made):
         left = {"rejected": Counter({NO_SAMPLE: stage.rejected})} if stage.rejected else {}
         for item in islice(dropped, stage.dropped):
-            left.setdefault(item.status, Counter())[re.sub(r"'[^']*'|\d+", "…", item.reason)] += 1
-        by_status = {status: dict(reasons.most_common()) for status, reasons in sorted(left.items())}
+            left.setdefault(item.status, Counter())[item.reason] += 1
+        by_status = {status: dict(_merged(reasons).most_common()) for status, reasons in sorted(left.items())}
         found.append(Stage(stage.step, stage.came_in, stage.made, by_status))
+    return found
+
+
+_VARYING = re.compile(r"'[^']*'|\d+")
+
+
+def _merged(reasons: Counter[str]) -> Counter[str]:
+    """Reasons that differ in quotations and numbers alone, counted together.
+
+    >>> _merged(Counter({"50 of 'a' are there": 2, "50 of 'b' are there": 1}))
+    Counter({'50 of … are there': 3})
+    """
+    alike, found = dict[str, list[str]](), Counter[str]()
+    for reason in reasons:
+        alike.setdefault(_VARYING.sub("…", reason), []).append(reason)
+    for those in alike.values():
+        values = [set(here) for here in zip(*map(_VARYING.findall, those), strict=True)]
+        parts = [*(value.pop() if len(value) == 1 else "…" for value in values), ""]
+        around = zip(_VARYING.split(those[0]), parts, strict=True)
+        found["".join(text + part for text, part in around)] += sum(reasons[reason] for reason in those)
     return found
 
 

@@ -150,7 +150,8 @@ class Spec(Struct, frozen=True):
         head, *pairs = PARTS.split(text)
         backend, _, name = f"{_plain_backend(head)}{head}".partition(":")
         if not (backend.strip() and name.strip()):
-            raise UserError(f"the model {head!r} is not backend:name, such as openai:NAME or baseline:lexical")
+            role = " (`embedded` judges and rewrites variants, and answers nothing)" if head == "embedded" else ""
+            raise UserError(f"the model {head!r} is not backend:name, such as openai:NAME or baseline:lexical{role}")
         if "," in name:
             raise UserError(f"{name.partition(',')[2]!r} in the model {head!r} is not option=value")
         return Spec(text, backend.strip(), name.strip(), _options(pairs, f"the model {head!r}"))

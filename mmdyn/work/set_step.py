@@ -281,10 +281,9 @@ class _SetBuilder(Struct, frozen=True):
 
     def _agree(self, there: dict[str, Json]) -> None:
         here = self._settings
+        settings = {**here, **there}
         differing = [
-            f"{what} {canonical(there.get(what)).decode()}, now {canonical(here.get(what)).decode()}"
-            for what in {**here, **there}
-            if there.get(what) != here.get(what)
+            _change(what, there.get(what), here.get(what)) for what in settings if there.get(what) != here.get(what)
         ]
         if differing:
             raise UserError(
@@ -390,3 +389,19 @@ def _stamp(out: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _change(what: str, there: Json, here: Json) -> str:
+    """How a setting differs. What identifies a judge or a file is spelt only beside another one.
+
+    >>> _change("votes", 1, None), _change("judge", {"rules": 4}, None)
+    ('votes 1, now none', 'judge given, now none')
+    """
+    was, now = (_spelt(one, alone=there is None or here is None) for one in (there, here))
+    return f"{what} {was}, now {now}"
+
+
+def _spelt(setting: Json, *, alone: bool) -> str:
+    if setting is None:
+        return "none"
+    return "given" if alone and isinstance(setting, dict | list) else canonical(setting).decode()

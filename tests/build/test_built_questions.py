@@ -105,8 +105,8 @@ def test_what_cannot_be_done_is_refused_with_the_reason(tmp_path: Path) -> None:
     )
     assert done.returncode == 1, done.stderr
     told = reasons(SampleSet(tmp_path / "out"))
-    assert told["two"] == "a fill_in_the_blank of 2 answers is no open question"
-    assert told["c"] == "a single_choice of 1 answers is no open question"
+    assert told["two"] == "it is fill_in_the_blank, neither open nor a single blank"
+    assert told["c"] == "it is single_choice, neither open nor a single blank"
     assert told["no"].endswith("declines (no idea)")
     assert "3 refused by options" in done.stderr
 

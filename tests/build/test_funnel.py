@@ -52,12 +52,12 @@ def test_the_whole_chain_is_told(tmp_path: Path) -> None:
     assert taken.returncode == 0, taken.stderr
     told = mmdyn("build", "dedup", tmp_path / "taken", "-o", tmp_path / "final")
     assert told.returncode == 0, "what failed in an earlier step is not a failure of this one"
-    unclear = "it is not clear (…)"
+    unclear = "it is not clear ('of what?')"
     found = stages(SampleSet(tmp_path / "final"))
     assert found[2].left.pop("failed").popitem()[1] == 1
     assert found == [
         Stage("data convert", 10, 8, {"rejected": {"rows that are no samples": 2}}),
-        Stage("screen", 8, 7, {"refused": {"it says the same as …, or nearly": 1}}),
+        Stage("screen", 8, 7, {"refused": {"it says the same as 'q1', or nearly": 1}}),
         Stage("review", 6, 4, {"refused": {unclear: 1}}),
         Stage("data sample", 4, 3, {}),
         Stage("dedup", 3, 3, {}),
@@ -98,7 +98,7 @@ def test_where_a_step_refuses_everything_the_reasons_are_written(
     if words == ("-m",):
         words = ("-m", scripted(tmp_path, {"reply": json.dumps({"cannot": "too dark"})}))
     done = mmdyn("build", step, source.folder, "-o", tmp_path / "out", "-q", *words)
-    assert done.returncode == 1 and f"{step} refuses all 2 samples, most for: " in done.stderr, done.stderr
+    assert done.returncode == 1 and f"{step} kept none of 2 samples, mostly because: " in done.stderr, done.stderr
     assert ("the field year is missing" if step == "screen" else "too dark") in done.stderr
     made = SampleSet(tmp_path / "out")
     assert len(made) == 0 and [item.id for item in made.dropped()] == ["a", "b"]

@@ -112,6 +112,7 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
     [
         (["eval", "set", "-m", "openay:x", "-o", "run"], "there is no model 'openay' (did you mean 'openai'?)"),
         (["eval", "set", "-m", "lexical", "-o", "run"], "the model 'lexical' is not backend:name"),
+        (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--judge", "embedded"], "(`embedded` judges and rewrites variants, and answers nothing)"),
         (["eval", "nowhere", "-m", "baseline:lexical", "-o", "run"], "nowhere"),
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--mode", "dynamic"], "a dynamic mode needs variants"),
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--policy", "strikt"], "(did you mean 'strict'?)"),

@@ -264,7 +264,7 @@ def test_fields_are_numbers_and_texts() -> None:
     ("text", "columns", "problem"),
     [
         ("{exam}", {"question": "stem", "answer": "labl"}, "hf:{exam}: there is no column 'labl' (did you mean 'label'?): there are stem, passage, choices, "),
-        ("{configs},config=en", {"question": "q"}, "say which column is the question and which the answer, by --map question=COLUMN,answer=COLUMN: the columns are q"),
+        ("{configs},config=en", {"question": "q"}, "say which column is the answer, by --map question=q,answer=COLUMN: the columns are q"),
         ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer_index, answer_number, answer_text, answer_letter, answer, "),
         ("{exam}", {"question": "stem", "answer": "label"}, "hf:{exam}: it is not clear what is the image: photo, more may be; say it by --map image=…, and leave others out by ignore=…"),
         ("{exam},split=dev", {"question": "stem", "answer": "label"}, "its splits are train, test: name one, hf:{exam},split=…"),

@@ -284,5 +284,5 @@ def test_a_quota_makes_variants_of_so_many_parents(tmp_path: Path) -> None:
     assert [sum(int(parent[1:]) % 2 == hard for parent in parents) for hard in (0, 1)] == [2, 3]
     assert made.manifest.made["take"] == take and made.manifest.parent and made.manifest.parent.name == source.name
     assert "take" not in perturb(source, tmp_path / "all", ops="shuffle", quiet=True).manifest.made
-    with pytest.raises(UserError, match=r'was made with other settings \(take "difficulty=easy:2,hard:3", now null'):
+    with pytest.raises(UserError, match=r'was made with other settings \(take "difficulty=easy:2,hard:3", now none'):
         perturb(source, tmp_path / "made", ops="shuffle,convert", seed=5, quiet=True)

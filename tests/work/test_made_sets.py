@@ -35,9 +35,9 @@ def test_a_finished_set_is_opened_as_it_is(
 
 @pytest.mark.parametrize(("settings", "differing"), [
     ({"draws": 2}, "draws 1, now 2"), ({"seed": 3}, "seed 0, now 3"),
-    ({"ops": "pad,invert"}, 'ops "pad", now "pad,invert"'), ({"limit": 1}, "limit null, now 1"),
+    ({"ops": "pad,invert"}, 'ops "pad", now "pad,invert"'), ({"limit": 1}, "limit none, now 1"),
     ({"name": "other"}, 'name "mixed-dynamic", now "other"'),
-    ({"draws": 2, "seed": 3}, "draws 1, now 2; seed 0, now 3"),
+    ({"draws": 2, "seed": 3}, "draws 1, now 2; seed 0, now 3"), ({"judge": "embedded"}, "votes none, now 1; redraws none, now 3; judge none, now given"),
 ])  # fmt: skip
 @pytest.mark.parametrize("finished", [True, False])
 def test_other_settings_in_the_same_folder_are_refused(

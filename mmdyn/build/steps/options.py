@@ -107,7 +107,7 @@ def _answers(sample: Sample) -> list[str]:
         return [sample.answer.strip()]
     if sample.kind.form == "blank" and isinstance(sample.answer, tuple) and len(sample.answer) == 1:
         return [text.strip() for text in sample.answer[0]]
-    raise Refused(f"a {sample.task_type} of {len(sample.told.right)} answers is no open question")
+    raise Refused(f"it is {sample.task_type}, neither open nor a single blank")
 
 
 def _too_near(one: str, other: str, gap: float) -> bool:
