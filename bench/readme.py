@@ -43,10 +43,10 @@ def table_of(output: str, title: str, model: str) -> list[str]:
     lines = [line.rstrip() for line in output[output.index(title) :].splitlines()]
     rule = next(place for place, line in enumerate(lines) if "───" in line)
     end = next(place for place, line in enumerate(lines) if place > rule and not line)
-    rows = [lines[rule - 1], *(line for line in lines[rule:end] if line.startswith(f" {model} "))]
+    rows = [*lines[2:rule], *(line for line in lines[rule:end] if line.startswith(f" {model} "))]
     width = max(at for at in range(WIDTH) if all(row[at : at + 2].isspace() for row in rows))
-    head, *cut = [row[:width].rstrip() for row in rows]
-    return [*lines[: rule - 1], head, lines[rule][:width], *cut]
+    cut = [row[:width].rstrip() for row in rows]
+    return [*lines[:2], *cut[: rule - 2], lines[rule][:width], *cut[rule - 2 :]]
 
 
 if __name__ == "__main__":

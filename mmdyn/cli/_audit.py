@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mmdyn.cli._shared import say_line
 from mmdyn.errors import UserError, command_line, did_you_mean
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def show_variants(
     except UserError as error:
         if parent or pictures or again:
             raise
-        click.echo(f"{error}; the variants are shown alone", err=True)
+        say_line(f"{error}; the variants are shown alone", err=True)
         chosen = (sample for sample in dynamic if id in (None, sample.id, sample.parent))
         shown = [describe_sample(sample, dynamic.images) for sample in (chosen if id else islice(chosen, number))]
         click.echo("\n\n".join(shown) if shown else str(no_sample(dynamic, id)))

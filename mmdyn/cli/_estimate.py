@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mmdyn.cli._shared import say_line
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def print_estimate(estimated: Callable[[], RunEstimate]) -> None:
     if found.shown:
         _print_prompt(found.shown)
     for note in found.notes:
-        click.echo(printable(note), err=True)
-    click.echo("tokens are estimated from characters and pictures; nothing was asked or written", err=True)
+        say_line(note, err=True)
+    say_line("tokens are estimated from characters and pictures; nothing was asked or written", err=True)
 
 
 def _print_judges(estimate: RunEstimate) -> None:
@@ -50,7 +51,7 @@ def _print_judges(estimate: RunEstimate) -> None:
     cost, tries = _cost(estimate.judges) or "nothing to pay", estimate.tries
     click.echo(printable(f"{asks} requests to judges where each is asked about every answer; {cost}"))
     click.echo(f"{tries * asks} requests to judges, and {tries} times the cost, at most, where no verdict can be used")
-    click.echo("what judges were asked before is not looked for", err=True)
+    say_line("what judges were asked before is not looked for", err=True)
 
 
 def _print_prompt(messages: Sequence[Message]) -> None:

@@ -171,28 +171,28 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
             for status in ("unchanged", "not_applicable", "redrawn", "rejected", "doubtful", "failed")
             if chain.outcomes[status]
         ]
-        click.echo(printable(f"{name}: {', '.join(parts)}"), err=True)
+        say_line(f"{name}: {', '.join(parts)}", err=True)
         if forms := Counter(dynamic.manifest.forms.get(name)).most_common():
             shares = (f"{form} {count} ({count / chain.made:.0%})" for form, count in forms)
-            click.echo(f"    became {', '.join(shares)}", err=True)
+            say_line(f"    became {', '.join(shares)}", err=True)
         if claims := chain.claims.total():
-            click.echo(f"    {chain.claims[True] / claims:.0%} of {claims} claims are true", err=True)
+            say_line(f"    {chain.claims[True] / claims:.0%} of {claims} claims are true", err=True)
         if far := (dynamic.manifest.strength or {}).get(name):
-            click.echo(printable(f"    median strength: {far}{' (weak)' * far.weak}"), err=True)
+            say_line(f"    median strength: {far}{' (weak)' * far.weak}", err=True)
         for reason, count in sum(chain.reasons.values(), Counter[str]()).most_common(TOP_REASONS):
-            click.echo(printable(f"    {count} {reason}"), err=True)
-    click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
+            say_line(f"    {count} {reason}", err=True)
+    say_line(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
     if any(far.weak for far in (dynamic.manifest.strength or {}).values()):
-        click.echo(f"weak: {WEAKNESS}", err=True)
+        say_line(f"weak: {WEAKNESS}", err=True)
     if doubt := without_model(dynamic):
-        click.echo(doubt, err=True)
+        say_line(doubt, err=True)
     share = scaffolding_share(dynamic, source if Path(source).is_dir() else None) if source else None
     if share is not None:
         out, settings = f"{dynamic.folder}-by-model", dynamic.manifest.made
         options = [word for name in ("ops", "draws", "seed") for word in (f"--{name}", str(settings[name]))]
         options += ["--rewriter", "openai:MODEL", "--judge", "openai:JUDGE"]
         command = command_line("mmdyn", "perturb", source, "-o", out, *options)
-        click.echo(SCAFFOLDING.format(share=share, command=command), err=True)
+        say_line(SCAFFOLDING.format(share=share, command=command), err=True)
     return bool(dynamic.manifest.counts.get("failed"))
 
 
@@ -218,7 +218,7 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
     found = report(run, by=by)
     sys.stdout.write(short_text(found))
     again = command_line("mmdyn", "report", run.folder, *(["--by", ",".join(by)] if by else []))
-    click.echo(f"records and settings: {run.folder}; again: {again}", err=True)
+    say_line(f"records and settings: {run.folder}; again: `{again}`", err=True)
     made = [run.set_folder(entry) for entry in run.config.sets if run.config.ops and entry.name != entry.root]
     failed = [print_variants(SampleSet(folder)) for folder in made]
     leave_by(found, failed=any(failed))
@@ -234,20 +234,18 @@ def leave_by(found: Report, *, failed: bool = False) -> None:
         click.get_current_context().exit(1)
 
 
-def say_line(text: str) -> None:
-    """Print a line, or several, on standard output: on a terminal broken at its width."""
+def say_line(text: str, *, err: bool = False) -> None:
+    """Print a line, or several, on standard output or error: on a terminal broken at its width."""
     from mmdyn.tables import open_console, say
 
-    for line in text.splitlines():
-        say(open_console(), line)
+    for line in (printable(text) if err else text).splitlines():
+        say(open_console(sys.stderr if err else None), line)
 
 
 def list_failures(what: str, failures: Sequence[object], count: int) -> None:
     """List the first of `count` answers that something is amiss with on standard error, and say how many more there
     are."""
-    from mmdyn.tables import clean
-
     for failure in failures:
-        click.echo(clean(f"{what}: {failure}").plain, err=True)
+        say_line(f"{what}: {failure}", err=True)
     if (more := count - len(failures)) > 0:
         click.echo(f"{what}: {more} more", err=True)

@@ -13,7 +13,7 @@ import click
 
 from mmdyn.cli._command import Command, Groups, asking_options, options_of, take
 from mmdyn.cli._estimate import dry_run_option, print_estimate
-from mmdyn.cli._shared import OutPath, WholeGroup, limit_option, number_option
+from mmdyn.cli._shared import OutPath, WholeGroup, limit_option, number_option, say_line
 from mmdyn.errors import printable
 
 
@@ -83,15 +83,15 @@ def _command(name: str, kind: Any) -> click.Command:
         finally:
             if budget.requests and not quiet:
                 tokens = f"{budget.prompt_tokens:,} tokens in, {budget.completion_tokens:,} out"
-                click.echo(f"asked {budget}, {tokens}", err=True)
+                say_line(f"asked {budget}, {tokens}", err=True)
         for line in () if quiet else (*describe_stages(made), *tell_summary(made)):
-            click.echo(printable(line), err=True)
+            say_line(line, err=True)
         if (last := stages(made)[-1]).came_in and not len(made):
             reasons = Counter[str]()
             for told in last.left.values():
                 reasons.update(told)
             most = printable(reasons.most_common(1)[0][0])
-            click.echo(f"{name} kept none of {last.came_in} samples, mostly because: {most}", err=True)
+            say_line(f"{name} kept none of {last.came_in} samples, mostly because: {most}", err=True)
         if "failed" in last.left or not len(made):
             click.get_current_context().exit(1)
 

@@ -10,7 +10,7 @@ import click
 
 from mmdyn.cli._audit import no_sample, replay_built, show_variants
 from mmdyn.cli._command import CommandGroup
-from mmdyn.cli._shared import OutPath, check_overwrite, force_option, limit_option, quiet_option, split
+from mmdyn.cli._shared import OutPath, check_overwrite, force_option, limit_option, quiet_option, say_line, split
 
 if TYPE_CHECKING:
     from mmdyn.data import Row, SampleSet
@@ -103,7 +103,7 @@ def convert_command(
     if benchmark and source:
         from mmdyn.plugins import load
 
-        click.echo(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
+        say_line(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
 
 
 @command.command("show")
@@ -152,7 +152,7 @@ def show_command(
         rows = map(json.dumps, counted) if as_json else describe_statistics(counted)
         click.echo("\n".join(map(printable, rows)))
         if why:
-            click.echo(why, err=True)
+            say_line(why, err=True)
         return
     if source.manifest.parent and not as_json:
         show_variants(source, id, limit, **audit)
@@ -330,7 +330,7 @@ def _write_hints(source: Path, out: Path, *, force: bool) -> None:
     from mmdyn.run import write_with_hints
 
     check_overwrite(out, force=force)
-    click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
+    say_line(f"{out}: {write_with_hints(source, out)} samples", err=True)
 
 
 def _origin(name: str | None) -> tuple[str | None, str | None]:
@@ -371,7 +371,7 @@ class _Watch:
 
     def __exit__(self, *error: object) -> None:
         for line in _bad_lines(self.bad):
-            click.echo(f"{self._word}: {line}", err=True)
+            say_line(f"{self._word}: {line}", err=True)
 
 
 def _bad_lines(bad: list[Row]) -> Iterator[str]:
@@ -385,7 +385,7 @@ def _bad_lines(bad: list[Row]) -> Iterator[str]:
 
 def _tell_columns(found: Mapping[str, str]) -> None:
     if found:
-        click.echo(f"columns: {', '.join(f'{key}={column}' for key, column in found.items())}", err=True)
+        say_line(f"columns: {', '.join(f'{key}={column}' for key, column in found.items())}", err=True)
 
 
 def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
@@ -395,10 +395,10 @@ def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
     is_file = out.is_file()
     if watch.bad:
         listed = out.with_suffix(".rejected.jsonl") if is_file else out / REJECTED_FILE
-        click.echo(f"{len(watch.bad)} bad rows were left out: {listed} lists them", err=True)
+        say_line(f"{len(watch.bad)} bad rows were left out: {listed} lists them", err=True)
     behind = [name for name in (KNOWLEDGE_FILE, DROPPED_FILE) if (made.folder / name).is_file()]
     if is_file and behind:
-        click.echo(f"left behind, because only a set folder carries it: {' and '.join(behind)}", err=True)
+        say_line(f"left behind, because only a set folder carries it: {' and '.join(behind)}", err=True)
     if not watch.rows and not is_file:
         click.echo(f"{out} is there already, made of the same source: {len(made)} samples")
     else:

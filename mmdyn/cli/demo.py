@@ -44,5 +44,4 @@ def command(out: Path, workers: int, quiet: bool) -> None:
         command_line("mmdyn", "data", "show", dynamic.folder, "-n", "1"): "a variant beside its question",
         command_line("mmdyn", "view", out): "all of it in a browser (pip install 'mmdyn[view]')",
     }
-    width = max(map(len, steps))
-    say_line("\nNext:\n" + "\n".join(f"  {command:{width}}  {what}" for command, what in steps.items()))
+    say_line("\nNext:\n" + "\n".join(f"  {command}\n      {what}" for command, what in steps.items()))

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mmdyn.cli._command import Command, Groups, options_of
-from mmdyn.cli._shared import OutPath, limit_option, not_empty, number_option, print_variants
+from mmdyn.cli._shared import OutPath, limit_option, not_empty, number_option, print_variants, say_line
 
 
 def _groups() -> Groups:
@@ -75,5 +75,5 @@ def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any
         print_variants(dynamic, source)
     if dynamic.manifest.counts.get("failed"):
         if is_unsettled(out) and not quiet:
-            click.echo("some failed for a reason that may pass: the same command tries them again", err=True)
+            say_line("some failed for a reason that may pass: the same command tries them again", err=True)
         click.get_current_context().exit(1)

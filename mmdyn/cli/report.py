@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mmdyn.cli._command import Command
 from mmdyn.cli._output import form_of, output_options, page_of, plot, write
-from mmdyn.cli._shared import leave_by, split
+from mmdyn.cli._shared import leave_by, say_line, split
 from mmdyn.cli._tables import check, parts_of, table_groups, where_of
 from mmdyn.errors import UserError, command_line
 
@@ -122,7 +122,7 @@ def _titled(parts: Sequence[TablePart], table: NamedTable) -> list[TablePart]:
 
 def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, asked: int, *, previews: bool) -> str:
     """A report in a form: a page, then as many tables as were asked for."""
-    from mmdyn.tables import FORMATS, brief_text, explain, full_text, short_text, why_lines
+    from mmdyn.tables import FORMATS, brief_text, explain, full_text, short_text, why_lines, wrapped
 
     tables, rest = found.of_parts(found.parts[:asked]), found.of_parts(found.parts[asked:])
     if page and form == "html":
@@ -132,7 +132,8 @@ def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, as
     if not page or form not in ("text", "markdown"):
         return FORMATS[form](found)
     if page == "why":
-        lines = "".join(f"{line}\n" for line in why_lines(explain(rest, folders)))
+        told = why_lines(explain(rest, folders))
+        lines = "".join(f"{line}\n" for line in (wrapped(told) if form == "text" else told))
     elif page == "brief":
         lines = brief_text(rest)
     elif form == "markdown":
@@ -162,15 +163,15 @@ def _say_how_to_look(runs: Sequence[RunFolder], found: Report) -> None:
                 (id for id, made_by in made if made_by and (root, made_by.parent, made_by.chain) in turned), ""
             )
             if shown:
-                click.echo(f"what a variant changed: {command_line('mmdyn', 'data', 'show', folder, shown)}", err=True)
+                say_line(f"what a variant changed: `{command_line('mmdyn', 'data', 'show', folder, shown)}`", err=True)
 
 
 def _leave(found: Report) -> None:
     """Say what is missing; exit status 1 where anything failed, or a table that was asked for has no number."""
     if not found.complete:
-        click.echo("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
+        say_line("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
     empty = [part for part in found.parts if part.kind != "flips" and all(row.value is None for row in part.rows)]
     for part in empty:
         why = next((row.note for row in part.rows if row.note), "") or "; ".join(part.notes) or "nothing to tell"
-        click.echo(f"{part.title}: no number: {why}", err=True)
+        say_line(f"{part.title}: no number: {why}", err=True)
     leave_by(found, failed=bool(empty))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mmdyn.cli._output import page_of
-from mmdyn.cli._shared import OutPath, WholeGroup, check_overwrite, force_option, leave_by, print_json
+from mmdyn.cli._shared import OutPath, WholeGroup, check_overwrite, force_option, leave_by, print_json, say_line
 from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
@@ -99,27 +99,24 @@ def merge(runs: tuple[str, ...], out: Path) -> None:
 
 
 def _print(found: list[RunSummary]) -> None:
-    from mmdyn.tables import clean, open_console
-
-    console = open_console()
     for run in found:
         if run.problem:
-            console.print(clean(f"{run.folder}  {run.state}: {run.problem}"), soft_wrap=True)
+            say_line(f"{run.folder}  {run.state}: {run.problem}")
             continue
         if run.state == "comparison":
-            console.print(clean(f"{run.folder}  a comparison of two models, made by `mmdyn compare`"), soft_wrap=True)
+            say_line(f"{run.folder}  a comparison of two models, made by `mmdyn compare`")
             continue
         failed = f", {run.failed} failed" if run.failed else ""
         when = run.changed.removesuffix("+00:00").replace("T", " ")
-        console.print(clean(f"{run.folder}  {run.state}: {run.answered} of {run.planned} answered{failed}; {when} UTC"))
+        say_line(f"{run.folder}  {run.state}: {run.answered} of {run.planned} answered{failed}; {when} UTC")
         what = [f"models {', '.join(run.models)}", f"sets {', '.join(run.sets)}", f"modes {', '.join(run.modes)}"]
         what += [f"scores {_scores(one)}" for one in run.scores]
         for line in what:
-            console.print(clean(f"    {line}"), soft_wrap=True)
+            say_line(f"    {line}")
         for whose, spending in (("", run.spending), ("judge ", run.judges)):
             if any(one.prompt_tokens or one.completion_tokens or one.cost for one in spending):
                 for one in spending:
-                    console.print(clean(f"    {whose}{one.model}: {one.tokens}, cost {one.money}"), soft_wrap=True)
+                    say_line(f"    {whose}{one.model}: {one.tokens}, cost {one.money}")
 
 
 def _scores(scored: Scored) -> str:

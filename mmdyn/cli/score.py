@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from mmdyn.cli._command import Command, asking_options, options_of, scoring_options, take
-from mmdyn.cli._shared import OutPath, finish, list_failures, quiet_option
+from mmdyn.cli._shared import OutPath, finish, list_failures, quiet_option, say_line
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _score_predictions(
     out = out or predictions[0].with_name(f"{predictions[0].stem}-run")
     run, tallies = score_predictions([*zip(predictions, sets, strict=True)], out, model=model, policy=policy)
     for tally in tallies:
-        click.echo(printable(str(tally)), err=True)
+        say_line(str(tally), err=True)
     finish(run)
 
 
@@ -118,20 +118,18 @@ def _score_again(
     if len(done.changes) > SHOWN:
         click.echo(f"and {len(done.changes) - SHOWN} more")
     for note in done.notes:
-        click.echo(printable(note), err=True)
+        say_line(note, err=True)
     if done.waiting is None:
         now = RunFolder(run).config
         policy = resolve("scorers", scoring.policy) if scoring.policy else "each set's own policy"
         beside = "".join(f", judge {entry.name}" for entry in now.judges)
         beside += ", else rules" if now.scorer.endswith("+else-rules") else ""
-        click.echo(printable(f"{_count(done.changes)}; {policy}{beside} is in force now"), err=True)
+        say_line(f"{_count(done.changes)}; {policy}{beside} is in force now", err=True)
     if scoring.judges:
         _tell_judged(run, done)
     elif before.all_judges:
         names = ", ".join(entry.name for entry in before.all_judges)
-        click.echo(
-            printable(f"scored by rules alone; give --judge for the verdicts of {names}, which are kept"), err=True
-        )
+        say_line(f"scored by rules alone; give --judge for the verdicts of {names}, which are kept", err=True)
 
 
 def _score_beside(run: str, metric: str, quiet: bool) -> None:
@@ -140,9 +138,7 @@ def _score_beside(run: str, metric: str, quiet: bool) -> None:
     done = score_beside(run, metric, quiet=quiet)
     left = f"; {done.no_text} answers are no texts" if done.no_text else ""
     stays = "these stand beside the scores in force (--in-force puts them in force)"
-    click.echo(
-        printable(f"{done.scored} answers scored by {done.scorer}, {done.new} of them now{left}; {stays}"), err=True
-    )
+    say_line(f"{done.scored} answers scored by {done.scorer}, {done.new} of them now{left}; {stays}", err=True)
 
 
 def _count(changes: list[Change]) -> str:
@@ -164,9 +160,9 @@ def _tell_judged(run: str, done: Rescored) -> None:
     counts = done.counts
     cached = f" and {counts.cached} replies out of the cache" if counts.cached else ""
     made = f"{counts.judged} verdicts by {counts.requests} requests to judges{cached}"
-    click.echo(f"{made}; {done.saved} verdicts were not needed, or known before", err=True)
+    say_line(f"{made}; {done.saved} verdicts were not needed, or known before", err=True)
     if done.waiting:
         (state,) = tabulate([run], [Judged()]).runs
         list_failures("not judged", state.judge_failures, state.no_verdict)
-        click.echo(printable(str(done.waiting)), err=True)
+        say_line(str(done.waiting), err=True)
         click.get_current_context().exit(1)

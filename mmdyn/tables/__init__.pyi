@@ -26,14 +26,7 @@ from .formats import (
     print_report as print_report,
     safe_cell as safe_cell,
 )
-from .grid import (
-    clean as clean,
-    grid_of as grid_of,
-    open_console as open_console,
-    p_value as p_value,
-    percent as percent,
-    say as say,
-)
+from .grid import grid_of as grid_of, p_value as p_value, percent as percent
 from .judged import RULES_MEASURED as RULES_MEASURED, without_model as without_model
 from .measurements import (
     METHOD as METHOD,
@@ -101,6 +94,7 @@ from .tabulation import (
     tabulate as tabulate,
     tabulate_columns as tabulate_columns,
 )
+from .terminal import clean as clean, open_console as open_console, say as say, wrapped as wrapped
 from .trackers import track as track
 from .why_page import (
     SURE as SURE,

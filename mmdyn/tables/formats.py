@@ -7,17 +7,15 @@ import io
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import Protocol, TextIO
-
-from rich.cells import cell_len
-from rich.console import Console
 
 from mmdyn.frame import Frame
 from mmdyn.html import Html, html_table, markup
 from mmdyn.tables.blocks import Row, TablePart
-from mmdyn.tables.grid import BEST, UNITS, Grid, Word, clean, grid_of, open_console
+from mmdyn.tables.grid import BEST, UNITS, Grid, Word, grid_of
+from mmdyn.tables.layout import laid_out
 from mmdyn.tables.run_state import RunState
+from mmdyn.tables.terminal import clean
 
 
 class Tables(Protocol):
@@ -76,70 +74,13 @@ BEYOND_LATIN = re.compile(r"[^\u0000-\u024f\u2010-\u2026\u2190-\u21ff\u2200-\u22
 """What pdfLaTeX's usual fonts do not have."""
 
 
-GAP, NARROWEST = 2, 12
-"""Blanks between columns, and what a label has at least where there is little room, unless there are very many."""
-
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet take a cell for a formula, or for two cells."""
 
 
 def _text(grid: Grid) -> Iterator[str]:
-    """A table in columns, in several pieces where it is wider than the terminal (or PLAIN_WIDTH); labels that take too
-    much of that are broken."""
-    words = [grid.heads, *([word.text + STARS[word.mark] for word in line] for line in grid.lines)]
-    table = [[clean(word).plain for word in line] for line in words]
-    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
-    console = open_console()
-    room = console.width - 1  # a blank stands before each line
-    numbers = sum(widths[grid.labels :]) + GAP * len(widths[grid.labels :])
-    least = min(NARROWEST, room // max(grid.labels, 1) - GAP)
-    widths[: grid.labels] = _narrowed(widths[: grid.labels], max(room - numbers, room // 2), least)
-    yield from wrapped([grid.title])
-    for piece in _pieces(widths, grid.labels, room) if grid.lines else ():
-        yield ""
-        for number, line in enumerate(table):
-            broken = [_broken(line[place], widths[place], console) for place in piece]
-            for cells in zip_longest(*broken, fillvalue=""):
-                gaps = [" " * (widths[place] - cell_len(word)) for place, word in zip(piece, cells, strict=True)]
-                sides = zip(piece, cells, gaps, strict=True)
-                padded = [word + gap if place < grid.labels else gap + word for place, word, gap in sides]
-                yield f" {(' ' * GAP).join(padded)}".rstrip()
-            yield from [f" {'─' * (sum(widths[place] + GAP for place in piece) - GAP)}"] * (number == 0)
-    yield from ("", *wrapped(_shown(grid, STARS["best"], STARS["second"])), "")
-
-
-def _narrowed(widths: Sequence[int], room: int, least: int) -> list[int]:
-    """Widths of labels that fit, the widest ones narrowed first, but none below `least`."""
-    found = [*widths]
-    while found and sum(found) + GAP * len(found) > room and max(found) > least:
-        found[found.index(max(found))] -= 1
-    return found
-
-
-def _pieces(widths: Sequence[int], labels: int, room: int) -> Iterator[list[int]]:
-    """The columns that stand side by side: the labels, and as many others as there is room for."""
-    piece = list(range(labels))
-    for place in range(labels, len(widths)):
-        if len(piece) > labels and sum(widths[one] + GAP for one in (*piece, place)) - GAP > room:
-            yield piece
-            piece = list(range(labels))
-        piece.append(place)
-    yield piece
-
-
-def _broken(text: str, width: int, console: Console) -> list[str]:
-    """The lines of a label; a chain is broken behind a plus before it is broken anywhere."""
-    if cell_len(text) <= width:
-        return [text]
-    lines = clean(text.replace("+", "+ ")).wrap(console, width)
-    return [line.plain.rstrip().replace("+ ", "+") for line in lines]
-
-
-def wrapped(lines: Iterable[str]) -> Iterator[str]:
-    """Lines broken at the terminal's width (or PLAIN_WIDTH)."""
-    console = open_console()
-    for line in lines:
-        yield from (part.plain.rstrip() for part in clean(line).wrap(console, console.width)) if line else ("",)
+    starred = [[Word(word.text + STARS[word.mark]) for word in line] for line in grid.lines]
+    return laid_out(grid._replace(lines=starred, notes=_shown(grid, STARS["best"], STARS["second"])))
 
 
 def _markdown(grid: Grid) -> Iterator[str]:

@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TextIO
-
-from rich.console import Console
-from rich.text import Text
+from typing import Any, NamedTuple
 
 from mmdyn.tables.blocks import MACRO, TOTAL, WAITING, Row, TablePart
 from mmdyn.tables.factors import FACTORS, FRONT, chain_name, condition_name, contrast_name, plain_model
 from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.run_state import FOLLOWED
 
-PLAIN_WIDTH = 100
-"""The width in characters where the output is no terminal."""
-
 WIDE = 0.05
 """A share with a wider half-interval is written in whole points."""
-
-
-def open_console(file: TextIO | None = None) -> Console:
-    """Open a console on `file` (standard output by default) that prints text as it is, without markup."""
-    file = file or sys.stdout
-    width = None if file.isatty() else PLAIN_WIDTH
-    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
-
-
-def say(console: Console, text: str) -> None:
-    """Print a sentence; on a terminal it is wrapped."""
-    console.print(clean(text), soft_wrap=not console.file.isatty())
-
-
-def clean(text: str) -> Text:
-    r"""Replace unprintable characters, so that a model's or a file's text cannot move the cursor or hide other text.
-
-    >>> clean("safe\x1b[2J").plain
-    'safe\ufffd[2J'
-    """
-    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
 
 
 def digits_of(ends: Sequence[float] | None) -> int:
@@ -290,5 +262,5 @@ def _notes(part: TablePart) -> Iterator[str]:
     for note, named in said.items():
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         yield f"{'; '.join([*named][:SHOWN])}{more}: {note}"
-    if methods := dict.fromkeys(row.method for row in part.rows if row.method):
+    if methods := dict.fromkeys(method for row in part.rows for method in row.method.split("; ") if method):
         yield f"methods: {'; '.join(methods)}"

@@ -16,12 +16,13 @@ from mmdyn.html import markup
 from mmdyn.tables.blocks import Row, TablePart, rows_of
 from mmdyn.tables.columns import FORM, Columns
 from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, who_of
-from mmdyn.tables.formats import FORMATS, Tables, table_frame, wrapped
-from mmdyn.tables.grid import clean, digits_of, p_value, percent, points
+from mmdyn.tables.formats import FORMATS, Tables, table_frame
+from mmdyn.tables.grid import digits_of, p_value, percent, points
 from mmdyn.tables.guessing import key_lines, position_lines
 from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.plot import Plot, draw_chart, pick_chart, table_charts
 from mmdyn.tables.run_state import FOLLOWED, FailedReply, RunState, caveats, state_lines
+from mmdyn.tables.terminal import clean, wrapped
 
 
 class Scored(NamedTuple):

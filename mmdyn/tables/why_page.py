@@ -18,10 +18,11 @@ from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
 from mmdyn.tables.blocks import TOTAL, Row, TablePart
 from mmdyn.tables.contrasts import EQUAL
 from mmdyn.tables.factors import BASES, front_of, is_change, is_pooled, who_of
-from mmdyn.tables.grid import clean, digits_of, p_value, percent, points
+from mmdyn.tables.grid import digits_of, p_value, percent, points
 from mmdyn.tables.guessing import position_lines
 from mmdyn.tables.results import Change, Report, changes_of, doubts, main_changes, unread_of
 from mmdyn.tables.tabulation import summary_parts, tabulate
+from mmdyn.tables.terminal import clean
 from mmdyn.tables.trends import NET
 from mmdyn.work import ModelEntry, ProgressBar, RunFolder
 

@@ -166,9 +166,10 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     print_parts(board(pairs("xyz", 40, in_turn("aaat", "abab", "t1ab"))))
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert "Board: Elo by the Bradley-Terry model (400 points: odds of 10 to 1; their mean: 0)" in " ".join(lines)
-    assert "subset model rank elo win rate wins ties losses n" in lines
-    (line,) = (line for line in lines if line.startswith("all x"))
-    assert line.startswith("all x 1–2 +91 [+37, +146] 69 [58, 78] ") and line.endswith("50 10 20 40"), line
+    assert "model rank elo win rate wins ties losses" in lines
+    (line,) = (line for line in lines if line.startswith("x 1"))
+    assert line.startswith("x 1–2 +91 [+37, +146] 69 [58, 78] ") and line.endswith("50 10 20"), line
+    assert "in all rows: subset all, n 40" in lines
     for part in (board([]), pair_rates([])):
         assert (part.rows, part.notes) == ([], [NONE])
 

@@ -223,8 +223,9 @@ def test_what_is_printed(tmp_path: Path) -> None:
     label(run, {one.key: ("reasoning",) for one in drawn_of(run)})
     lines = printed(tabulate([run], [ErrorKinds(by=("variant",))]))
     text = " ".join(lines)
-    assert "m1 judge (0123abcd) all 0 [0, 43] 80 [38, 96]" in text and "20 [4, 62]" in text
-    assert any(line.startswith("m1 judge (0123abcd) variant standard 0 [") for line in lines)
+    assert "all 0 [0, 43] 80 [38, 96]" in text and "20 [4, 62]" in text
+    assert "in all rows: model m1, judge judge (0123abcd), " in text
+    assert any(line.startswith("variant standard 0 [") for line in lines)
     assert "n counts wrong answers" in text
     right = tabulate([write_run(tmp_path / "right", answers("11"))], [ErrorKinds()])
     assert "no answer that is scored is wrong" in printed(right)

@@ -66,7 +66,7 @@ def test_scores_by_position_are_those_of_the_questions(shuffled: RunFolder) -> N
     assert others == {"A": (0.3, 90), **dict.fromkeys("BCD", (0.533333, 90))}
     assert [*positions(found, "score", model="m2", questions="standard")] == [*"ABCD", "all"]
     assert {row.factors["questions"] for row in found.parts[0].rows} == {"standard", "shuffle"}
-    assert "m1 exam shuffle B 30 [17, 48] 53 [43, 63] 30 -" in printed(found), "n counts the questions of the score"
+    assert "m1 shuffle B 30 [17, 48] 53 [43, 63] 30 -" in printed(found), "n counts the questions of the score"
 
 
 def test_one_test_a_model_of_moved_options_and_holm_over_models(shuffled: RunFolder) -> None:

@@ -34,8 +34,8 @@ def test_a_weak_chain_is_called_so_beside_its_drop(tmp_path: Path) -> None:
     assert notes["all"] == "weak variants (pad, substitute)"
     lines = printed(summary)
     assert any("weak variants (pad, substitute)" in line for line in lines)
-    assert "exam-dynamic color 0.0 0.30 0.50 - 10" in lines and "exam-dynamic pad 0.0 0.99 - 0.33 10" in lines
-    assert "exam-dynamic substitute 1.7 - - - 10" in lines
+    assert "color 0.0 0.30 0.50 -" in lines and "pad 0.0 0.99 - 0.33" in lines
+    assert "substitute 1.7 - - -" in lines and "in all rows: set exam-dynamic, n 10" in lines
     assert f"exam-dynamic, pad; exam-dynamic, substitute: {WEAKNESS}" in " ".join(lines)
     assert "n counts variants" in " ".join(lines)
 

@@ -106,7 +106,7 @@ def test_a_wide_table_stands_in_pieces(tmp_path: Path) -> None:
     text = FORMATS["text"](tabulate([run], [Pivot(by=("model", "subject"))])).splitlines()
     heads = [line.split()[0] for line in text if line.startswith(" model")]
     assert len(heads) == 4 and max(map(len, text)) <= 100
-    assert sum(line.count("subject ") for line in text[1:]) == 20
+    assert sum(line.count("subject") for line in text[1:]) == 20
 
 
 def test_what_a_file_brought_cannot_move_the_cursor(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from making import choice, write_set
 from mmdyn import RunFolder, why
 from mmdyn.data import ChainStrength
 from mmdyn.record import Condition, Record
+from mmdyn.tables import why_lines, wrapped
 
 STRONG = {"pad": ChainStrength(40, 0.0, 0.4), "salt_pepper": ChainStrength(40, 0.0, 0.3)}
 PEPPER = Condition("dynamic", "salt_pepper")
@@ -104,7 +105,7 @@ def test_it_says_whether_the_change_is_more_than_noise(tmp_path: Path) -> None:
 
 def test_the_command_prints_it_and_refuses_what_does_not_go_with_it(fallen: RunFolder) -> None:
     shown = typed("report", fallen.folder, "--why", "--quiet")
-    assert (shown.exit_code, shown.stdout) == (0, f"{why(fallen)!r}\n")
+    assert (shown.exit_code, shown.stdout) == (0, "".join(f"{line}\n" for line in wrapped(why_lines(why(fallen)))))
     as_json = typed("report", fallen.folder, "--why", "--json", "--quiet")
     assert as_json.stdout_bytes == why(fallen).to_json() == why(fallen).to_json()
     assert [section["title"] for section in json.loads(as_json.stdout)["sections"]] == [*sections(fallen)]

@@ -94,7 +94,7 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     made = pairs("aab1")
     print_parts(win_rates(made, {"kind": ["x", "x", "y", "y"]}))
     text = " ".join(capsys.readouterr().out.split())
-    assert "subset difference a wins tie b wins" in text
+    assert "subset difference wins tie wins bias pairs wins ties" in text and "in all rows: second 0" in text
     assert "50 [15, 85] 25 [5, 70] 25 [5, 70]" in text and "kind y" in text
     print_parts(win_rates([]))
     assert "no pair has a verdict\n" in capsys.readouterr().out
