@@ -77,13 +77,15 @@ class CommandGroup(WholeGroup):
 
 
 def options_of(section: type[Struct], *only: str, required: str = "") -> list[click.Option]:
-    """An option for each field of a section, or for some, with what its docstring says of it."""
+    """An option for each field of a section, or for some, with what its docstring says of it; that it goes with the one
+    that is `required` is not said."""
     said, made = _said(inspect.getdoc(section) or ""), []
     for field in fields(section):
         if only and field.name not in only:
             continue
         names = SPELT.get(field.name, (f"--{field.name.replace('_', '-')}",))
-        more: dict[str, Any] = {"help": said[field.name], "required": field.name == required}
+        about = said[field.name].removeprefix(f"With --{required}: ")
+        more: dict[str, Any] = {"help": about[0].upper() + about[1:], "required": field.name == required}
         if field.type is bool:
             more |= {"default": field.default, "is_flag": True, "flag_value": not field.default}
         elif field.name != required:

@@ -38,6 +38,10 @@ class Steps(WholeGroup):
 def command() -> None:
     """Make, screen and renew a benchmark, step by step: a set in, a set out.
 
+    \b
+    mmdyn build screen mmdyn-demo/set -o screened
+    mmdyn build caption mmdyn-demo/set -o captioned -m openai:gpt-4o --dry-run
+
     What a step refuses stands in OUT/dropped.jsonl with the reason. The same command goes on where it was interrupted.
     """
 

@@ -9,9 +9,10 @@ from click.shell_completion import get_completion_class
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print a completion script for SHELL.
+    """Print what makes a shell complete commands and options when you press Tab.
 
     \b
+    Switch it on once:
     bash: eval "$(mmdyn completion bash)" in ~/.bashrc
     zsh:  eval "$(mmdyn completion zsh)" in ~/.zshrc
     fish: mmdyn completion fish > ~/.config/fish/completions/mmdyn.fish

@@ -58,10 +58,15 @@ def convert_command(
     quiet: bool,
 ) -> None:
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format.
+
+    \b
+    mmdyn data convert mmdyn-demo/set -o demo.tsv
+    mmdyn data convert --from gaokao_mm path/to/GAOKAO-MM -o gaokao
     \f
     out: A set folder, or a .tsv, .jsonl or .parquet file.
-    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending. Without a SOURCE
-        hf:NAME_OR_FOLDER[,config=…,split=…], a set of Hugging Face, or vlmeval:NAME.
+    origin: What SOURCE is: a benchmark or a format (see `mmdyn list benchmarks` and `mmdyn list formats`). Else its
+        ending says it. hf:NAME_OR_FOLDER[,config=…,split=…] and vlmeval:NAME need no SOURCE: they read a set of
+        Hugging Face or of VLMEvalKit.
     columns: Which column of a table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet, hf:) is what: question=…,answer=…,
         options=A+B+C,image=…,id=…,field.NAME=…,ignore=…; what is not said is found by names and values, and printed.
     name: The set's name; the folder's without it.
@@ -122,6 +127,10 @@ def show_command(
 ) -> None:
     """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
 
+    \b
+    mmdyn data show mmdyn-demo/dynamic -n 1
+    mmdyn data show mmdyn-demo/set --stats
+
     A variant's ID prints it beside its parent, with its trail and verdict; dropped variants have IDs too.
     Exit status: 1 where --replay finds one that differs.
     \f
@@ -177,6 +186,9 @@ def show_command(
 @quiet_option
 def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
     """List the problems of a set or file, a line for each kind; exit status 2 where there is one.
+
+    \b
+    mmdyn data validate mmdyn-demo/set
     \f
     as_json: One JSON object with the counts and every problem of every row.
     """
@@ -223,6 +235,9 @@ def sample_command(
     name: str | None,
 ) -> None:
     """Take a sample of a set; variants travel with their parent.
+
+    \b
+    mmdyn data sample mmdyn-demo/set -o few -n 5
 
     Stratified with --by: each stratum has its share. With --cover: few samples that name every knowledge point. With
     --balance: as many of each difficulty, and then what --limit still takes.
@@ -283,6 +298,9 @@ def audit_command(
     path: Path, out: Path, limit: int, seed: int, review: bool, step: str | None, force: bool, parent: str | None
 ) -> None:
     """Write an HTML sheet of a set's samples, for people to mark keep or reject in a browser.
+
+    \b
+    mmdyn data audit mmdyn-demo/dynamic -o sheet.html
 
     Variants, and what a step made, stand beside what they were made of; dropped ones that can be shown are among them.
     `mmdyn data apply` and `mmdyn judge --calibrate` read the labels that the sheet saves.

@@ -24,7 +24,7 @@ from mmdyn.errors import command_line
 @click.option("--json", "as_json", is_flag=True)
 @quiet_option
 def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking: Any) -> None:
-    """Count the wrong answers of RUN: cut off, empty, unparsed; and the refused and failed ones beside them.
+    """Count the wrong answers of RUN by kind (cut off, empty, unparsed), and the refused and failed ones.
 
     \b
     mmdyn errors mmdyn-demo/run

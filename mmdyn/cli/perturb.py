@@ -15,7 +15,7 @@ def _groups() -> Groups:
     from mmdyn.run import ConditionSpec, Execution
 
     made = options_of(ConditionSpec, "ops", "draws", "seed", "rewriter", "style_backend", "take", required="ops")
-    return {"Variants": [*made, *options_of(Execution, "workers", "cache")]}
+    return {"Variants": [*made, *options_of(Execution, "workers", "cache", required="ops")]}
 
 
 @click.command("perturb", cls=Command, groups=_groups)

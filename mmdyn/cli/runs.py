@@ -31,6 +31,9 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
     """List runs with their models, sets, counts and cost, the latest first.
 
     \b
+    mmdyn runs ls mmdyn-demo
+
+    \b
     FOLDER is a run or a folder with runs in it. [default: the current one]
     Exit status: 1 where a run cannot be read; it is listed with what is wrong.
     """
@@ -56,6 +59,9 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
 @click.option("--samples", is_flag=True, help="Add each sample's question, options, answer, pictures and explanation.")
 def export(run: str, out: Path | None, to: str | None, force: bool, samples: bool) -> None:
     """Write the records of RUN, a row each: what was asked, the reply, its score, tokens and cost; failures too.
+
+    \b
+    mmdyn runs export mmdyn-demo/run -o records.csv
 
     What is a list, such as extracted or logprobs, is JSON text in its cell. With --to, each model becomes a run of the
     tracker, and the same command again replaces it. MLFLOW_TRACKING_URI or `wandb login` say where.

@@ -63,8 +63,9 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
         among them.
     prompt: Your own template with {question}, {options}, {instruction}, with {knowledge} if there is a context, and
         with {examples} for :base shots. It takes the place of the styles.
-    ops: Operators that make variants (an eval keeps them in RUN/sets): a comma between chains, a plus within a chain:
-        pad,color,pad@strong+color. A preset (mdk12) or a YAML file gives several chains. See `mmdyn list operators`.
+    ops: Operators that make variants (`mmdyn list operators`): pad,color+shuffle makes two chains, the second of two
+        operators; @strong is a severity. A preset (mdk12) or a YAML file gives several chains. An eval keeps the
+        variants in RUN/sets.
     draws: With --ops: variants for each sample and chain; a chain without a random step makes one.
     seed: Another seed draws other variants, and other distractors.
     rewriter: With --ops: what rewrites the text: embedded rules, or a MODEL.

@@ -31,7 +31,8 @@ def laid_out(grid: Grid) -> Iterator[str]:
     names = [clean(head).plain for head in grid.heads]
     heads = [[""] * len(names), names]
     if _width(_widths(heads, lines)) > room:
-        heads = [*map(list, zip(*(name.rpartition(" ")[::2] for name in names), strict=True))]
+        split = [name.rpartition(" ")[::2] if place >= labels else ("", name) for place, name in enumerate(names)]
+        heads = [*map(list, zip(*split, strict=True))]
     while above < labels - 1 and _width(_widths(heads, lines)[above:]) > room:
         if 2 * len([*groupby(lines, itemgetter(slice(above + 1)))]) > len(lines):
             break

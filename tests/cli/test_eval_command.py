@@ -86,11 +86,12 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
     done = mmdyn(tmp_path, "eval", "set", *models, "-o", "run", "--dry-run", "--prices", "p.yaml")
     assert done.returncode == 0 and not (tmp_path / "run").exists(), done.stderr
     lines = [line.split() for line in done.stdout.splitlines() if line]
-    _, header, _line, gpt, gpt5, free, total = lines
-    assert header[-5:] == ["tokens", "in", "tokens", "out", "cost"]
-    tokens = gpt[7]
-    assert int(tokens) > 3 * 64 and gpt[:7] == ["openai:gpt-4o", "small", "standard", "3", "0", "0", "3"]
-    assert gpt[9:] == [tokens, "USD"] and gpt5[9:] == ["unknown"] and free[9:] == ["0"]
+    _, header, _line, gpt, gpt5, free, same, total = lines
+    assert header == ["model", "mode", "asks", "cost"]
+    tokens = same[-4].rstrip(",")
+    assert int(tokens) > 3 * 64 and gpt[:3] == ["openai:gpt-4o", "standard", "3"]
+    assert " ".join(same).startswith("in all rows: set small, there 0, in cache 0, to ask 3, tokens in ")
+    assert gpt[3:] == [tokens, "USD"] and gpt5[3:] == ["unknown"] and free[3:] == ["0"]
     assert " ".join(total) == f"9 requests to send; cost about {tokens} USD; cost of openai:gpt-5 unknown (no price)"
     notes = done.stderr.splitlines()
     assert [note.partition(":")[0] for note in notes[:2]] == ["openai"] * 2
@@ -100,9 +101,9 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
     judged = mmdyn(tmp_path, "eval", "set", *asking, "--judge", "openai:gpt-4o", "--rubric", "votes=3")
     *_, models, judges, most = judged.stdout.splitlines()
     row = next(line.split() for line in judged.stdout.splitlines() if line.startswith(" judge openai:gpt-4o"))
-    assert row[1:8] == ["openai:gpt-4o", "small", "standard", "9", "0", "0", "9"]
+    assert row[1:6] == ["openai:gpt-4o", "small", "standard", "9", "9"]
     assert models == "3 requests to send; nothing to pay"
-    tokens = row[8].replace(",", "")
+    tokens = row[6].replace(",", "")
     assert judges == f"9 requests to judges where each is asked about every answer; cost about {float(tokens):.4g} USD"
     assert most == "27 requests to judges, and 3 times the cost, at most, where no verdict can be used"
 
@@ -160,7 +161,7 @@ def test_the_demo_ends_with_what_fell_and_what_to_type_next(tmp_path: Path) -> N
     learned, guessed = short.splitlines()[0], short.splitlines()[2]
     assert learned.startswith("scripted:by_heart on demo: -57 ") and learned.endswith("The score fell.")
     assert guessed.startswith("baseline:lexical on demo: -4 ") and "No significant change" in guessed
-    for step in re.findall(r"^  (mmdyn (?:report|data) .*?)  ", steps, re.MULTILINE):
+    for step in re.findall(r"^  (mmdyn (?:report|data) .*)$", steps, re.MULTILINE):
         assert mmdyn(tmp_path, *step.split()[1:]).returncode == 0, step
     again = mmdyn(tmp_path, "demo")
     assert again.returncode == 0 and again.stdout == done.stdout

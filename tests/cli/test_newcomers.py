@@ -76,14 +76,14 @@ def test_what_a_variant_differs_in_is_listed_and_nothing_else(place: Path) -> No
 def test_flips_say_how_to_see_what_a_variant_changed(place: Path) -> None:
     done = mmdyn("report", "run", "--flips", folder=place)
     (told,) = (line for line in done.stderr.splitlines() if line.startswith("what a variant changed: "))
-    shown = shlex.split(told.partition(": mmdyn ")[2])
+    shown = shlex.split(told.partition(": `mmdyn ")[2].rstrip("`"))
     assert f"{shown[-1]} " in mmdyn(*shown, folder=place).stdout and f"  {shown[-1].split('~')[0]} " in done.stdout
     assert "what a variant changed" not in done.stdout
 
 
 def test_printed_commands_can_be_pasted(place: Path) -> None:
     done = mmdyn("eval", "set", *ASKED, "-o", "my run", "-n", "3", folder=place)
-    assert "again: mmdyn report 'my run'" in done.stderr
+    assert "again: `mmdyn report 'my run'`" in done.stderr
     (place / "a set").symlink_to(place / "set")
     assert "`mmdyn data show 'a set'` prints" in error("data", "show", "a set", "x", folder=place)
 
