@@ -18,7 +18,7 @@ GAP = 2
 """Blanks between columns, and before what goes on."""
 
 WHOLE = re.compile(r"`[^`]+`")
-QUOTED = re.compile(r"'[^']*'")
+WORD = re.compile(r"(?:'[^']*'|[^\s'])+")
 HELD = "\ue000"
 """Stands for a blank at which no line is broken."""
 
@@ -45,9 +45,9 @@ def wrapped(lines: Iterable[str], width: int | None = None) -> Iterator[str]:
         text = clean(line).plain
         indent = " " * (len(text) - len(text.lstrip()) + GAP)
         is_command = text.lstrip().startswith(("$ ", "mmdyn "))
-        room, whole = width - len(indent) - GAP * is_command, QUOTED if is_command else WHOLE
-        if cell_len(text) <= width:
-            yield text
+        room, whole = width - len(indent) - GAP * is_command, WORD if is_command else WHOLE
+        if cell_len(text) <= width or (is_command and max(map(cell_len, WORD.findall(text))) > room):
+            yield text  # a terminal breaks it by itself, and it is pasted as one line
             continue
         for command in whole.findall(text):
             text = text.replace(command, command.replace(" ", HELD) if cell_len(command) <= room else command)

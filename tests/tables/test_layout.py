@@ -104,6 +104,8 @@ def test_commands_that_wrap_can_be_pasted() -> None:
     assert all(line.endswith(" \\") for line in lines[:-1]) and max(map(len, lines)) <= 40
     assert " ".join(line.removesuffix("\\").strip() for line in lines) == command.strip()
     assert any("'my own set'" in line for line in lines), "a quoted word is not broken"
+    for word in ("x" * 60, "'" + "x y " * 15 + "'"):
+        assert [*wrapped([f"  $ mmdyn perturb {word} -o out"], 40)] == [f"  $ mmdyn perturb {word} -o out"]
     said = "text before it and then `mmdyn judge --calibrate LABELLED` and after"
     assert [*wrapped([said], 50)] == ["text before it and then", "  `mmdyn judge --calibrate LABELLED` and after"]
 
