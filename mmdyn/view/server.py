@@ -120,25 +120,28 @@ KEPT = {"Cache-Control": "private, max-age=86400, immutable"}
 """The headers of pictures, whose names change with their bytes."""
 
 
-def serve(path: Path, port: int, tell: Callable[[str], None]) -> None:
+def serve(path: Path, port: int, tell: Callable[[str], None], host: str = HOST) -> None:
     """Show a run, a set, or a folder of them in a browser until interrupted.
 
     Args:
         port: The port to listen on; 0 for any free one.
-        tell: Called with the address once the server listens.
+        tell: Called with the address once the server listens: always one of 127.0.0.1, by which alone it answers.
+        host: The IPv4 address to listen on. Another than 127.0.0.1 serves where a port is forwarded from outside, as
+            out of a container.
 
     Raises:
         InputError: There is nothing to show in `path`.
-        UserError: The port is taken.
+        UserError: The port is taken, or `host` is no address of this machine.
     """
     catalog, listening = Catalog(path), socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
+        listening.bind((host or HOST, port))  # Python takes an empty one for any address
         listening.listen()
     except OSError as error:
         listening.close()
-        raise UserError(f"port {port} cannot be had ({error.strerror}): name another one, or 0 for any") from None
+        mend = "name another port, 0 for any, or an IPv4 address of this machine"
+        raise UserError(f"port {port} cannot be had on {host} ({error.strerror}): {mend}") from None
     port, token = listening.getsockname()[1], secrets.token_urlsafe(32)
     tell(f"http://{HOST}:{port}/?token={token}")
     app = open_viewer(catalog, token, port)

@@ -28,6 +28,15 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
             raise typed("view", tmp_path, "--port", port).exception or AssertionError
 
 
+@pytest.mark.parametrize("host", ["192.0.2.1", "no.such.host.invalid", "::1"])
+def test_an_address_that_is_not_of_this_machine(host: str, tmp_path: Path) -> None:
+    write_set(tmp_path / "set", [choice()])
+    with pytest.raises(
+        UserError, match=rf"port 0 cannot be had on {host} \(.+\): name .* an IPv4 address of this machine"
+    ):
+        raise typed("view", tmp_path, "--port", 0, "--host", host).exception or AssertionError
+
+
 def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("mmdyn.view")]:
         monkeypatch.delitem(sys.modules, name)

@@ -89,10 +89,10 @@ def hostile_viewer(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @contextmanager
-def viewed(folder: Path, cache: Path) -> Iterator[str]:
-    """Run `mmdyn view`; its first address."""
-    command = [sys.executable, "-m", "mmdyn", "view", str(folder), "--port", "0"]
-    environment = os.environ | {"MMDYN_CACHE": str(cache)}
+def viewed(folder: Path, cache: Path, *options: str, **settings: str) -> Iterator[str]:
+    """Run `mmdyn view` with these options and variables; its first address."""
+    command = [sys.executable, "-m", "mmdyn", "view", str(folder), "--port", "0", *options]
+    environment = os.environ | {"MMDYN_CACHE": str(cache)} | settings
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None

@@ -14,16 +14,16 @@ from mmdyn.keys import sha256
 
 
 def ask(
-    viewer: str, target: str, *headers: str, host: str | None = "127.0.0.1", method: str = "GET"
+    viewer: str, target: str, *headers: str, host: str | None = "127.0.0.1", method: str = "GET", to: str = "127.0.0.1"
 ) -> tuple[int, str, str]:
-    """Status, head and body of a raw request."""
+    """Status, head and body of a raw request to an address of this machine."""
     lines = [
         f"{method} {target} HTTP/1.1",
         *([f"Host: {host}"] if host is not None else []),
         *headers,
         "Connection: close",
     ]
-    with socket.create_connection(("127.0.0.1", urlsplit(viewer).port or 0), 10) as connection:
+    with socket.create_connection((to, urlsplit(viewer).port or 0), 10) as connection:
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     head, _, body = answer.decode("latin-1").partition("\r\n\r\n")
@@ -67,6 +67,20 @@ def test_another_host_gets_nothing(viewer: str, cookie: str, host: str) -> None:
     status, _, body = ask(viewer, "/", cookie, host=host)
     assert status in (400, 403) and "exam" not in body
     assert ask(viewer, f"/?{urlsplit(viewer).query}", host=host)[0] in (400, 403)
+
+
+def test_it_listens_elsewhere_where_that_is_asked_for_alone(viewer: str, shown: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConnectionRefusedError):
+        ask(viewer, "/", to="127.0.0.2")
+    with viewed(shown, tmp_path, MMDYN_VIEW_HOST="0.0.0.0") as address:  # as in a container
+        assert urlsplit(address).hostname == "127.0.0.1"
+        token = f"/?{urlsplit(address).query}"
+        assert ask(address, token, to="127.0.0.2")[0] == 303
+        assert ask(address, "/", cookie_of(address), to="127.0.0.2")[0] == 200
+        assert ask(address, "/", to="127.0.0.2")[0] == 403, "no token"
+        assert ask(address, token, host="127.0.0.2", to="127.0.0.2")[0] == 403, "another name"
+    with viewed(shown, tmp_path, "--host", "") as address, pytest.raises(ConnectionRefusedError):
+        ask(address, "/", to="127.0.0.2")
 
 
 def test_a_missing_and_a_double_host_get_nothing(viewer: str, cookie: str) -> None:
