@@ -16,7 +16,12 @@ import pytest
 import yaml
 from tracked import ROOT, tracked
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+from mmdyn.cli.view import PORT
+
+TABLES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = TABLES["project"]
+PYTHONS = [re.sub(".* ", "", line) for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 FORMS = tracked(".github/ISSUE_TEMPLATE/*.yml")
 
@@ -56,10 +61,61 @@ def test_the_workflow_runs_ci_without_secrets() -> None:
     assert workflow["permissions"] == {"contents": "read"}
     assert "github.ref" in workflow["concurrency"]["group"]
     assert "secrets" not in file.read_text(encoding="utf-8")
-    (job,) = workflow["jobs"].values()
-    oldest = PROJECT["requires-python"].removeprefix(">=")
-    assert oldest in job["strategy"]["matrix"]["python"] and len(job["strategy"]["matrix"]["python"]) == 2
+    job = workflow["jobs"]["check"]
+    assert job["strategy"]["matrix"]["python"] == PYTHONS
     assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in job["steps"]] == ["actions/checkout", "actions/setup-python", ".ci/run"]  # fmt: skip
+
+
+def test_each_week_the_wheel_is_tested_with_the_newest_and_the_lowest_versions() -> None:
+    workflow = parsed(ROOT / ".github" / "workflows" / "versions.yml")
+    assert set(workflow[True]) == {"schedule", "workflow_dispatch"} and workflow["permissions"] == {"contents": "read"}
+    check, tell = workflow["jobs"]["check"], workflow["jobs"]["tell"]
+    matrix = check["strategy"]["matrix"]
+    assert matrix["python"] == PYTHONS and matrix["versions"] == ["newest"]
+    assert matrix["include"] == [{"python": PYTHONS[0], "versions": "lowest"}]
+    assert check["steps"][-1]["run"] == ".ci/versions ${{ matrix.versions }}"
+    assert tell["needs"] == "check" and tell["permissions"] == {"issues": "write"}
+    done = subprocess.run([ROOT / ".ci" / "versions", "oldest"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "usage: .ci/versions newest|lowest [TESTS]\n")
+
+
+def test_no_checkout_leaves_a_token_behind() -> None:
+    workflows = [parsed(file) for file in tracked(".github/workflows/*.yml")]
+    steps = [step for workflow in workflows for job in workflow["jobs"].values() for step in job.get("steps", [])]
+    checkouts = [step for step in steps if step.get("uses", "").startswith("actions/checkout@")]
+    assert len(checkouts) == 4 and all(step["with"] == {"persist-credentials": False} for step in checkouts)
+
+
+def test_the_image_is_of_the_tested_versions_and_nobody_is_root_in_it() -> None:
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert re.findall(r"^FROM python:([\d.]+)-slim\b", text, re.MULTILINE) == [PYTHONS[-1]] * 2
+    installs = re.findall(r"^.*\bpip .*install.*$", text, re.MULTILINE)
+    assert len(installs) == 2 and all("-c constraints.txt" in line for line in installs)
+    assert re.search(r"^USER 1000:1000$", text, re.MULTILINE) and 'ENTRYPOINT ["mmdyn"]' in text
+    (extras,) = re.findall(r"^ARG EXTRAS=(.*)$", text, re.MULTILINE)
+    assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
+    (port,) = re.findall(r"^EXPOSE (\d+)$", text, re.MULTILINE)
+    assert int(port) == PORT and f"-p 127.0.0.1:{port}:{port}" in text
+
+
+def test_the_image_is_built_of_what_the_wheel_is_built_of() -> None:
+    hatch = TABLES["tool"]["hatch"]["build"]["targets"]
+    let_in = re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(let_in) == sorted([*hatch["sdist"]["include"], "constraints.txt"])
+    assert {*hatch["wheel"]["packages"], *hatch["wheel"]["force-include"]} <= set(let_in)
+
+
+def test_the_forge_types_what_the_dockerfile_says() -> None:
+    steps = parsed(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["image"]["steps"]
+    runs = "\n".join(step.get("run", "") for step in steps)
+    head = (ROOT / "Dockerfile").read_text(encoding="utf-8").partition("FROM")[0]
+    build, demo, view = re.findall(r"^#     (docker .*)$", head, re.MULTILINE)
+    assert build in runs.splitlines()
+    for typed in (demo, view):
+        options = re.findall(r'-u "[^"]+"|-p \S+', typed)
+        assert options and all(option in runs for option in options), options
+        assert typed[typed.index(" mmdyn ") :] in runs
+    assert build in README and demo.replace('"', "") in README.replace('"', "")
 
 
 def test_a_tag_is_tested_built_checked_and_published_without_a_token() -> None:
@@ -90,7 +146,7 @@ def test_only_the_tag_of_the_version_is_published(tag: str, published: bool, tmp
 
 def test_updates_come_once_a_month_in_one_piece() -> None:
     updates = parsed(ROOT / ".github" / "dependabot.yml")["updates"]
-    assert [one["package-ecosystem"] for one in updates] == ["pip", "github-actions"]
+    assert [one["package-ecosystem"] for one in updates] == ["pip", "github-actions", "docker"]
     assert {one["schedule"]["interval"] for one in updates} == {"monthly"}
     assert all(group["patterns"] == ["*"] for one in updates for group in one["groups"].values())
 
