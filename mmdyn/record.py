@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import force_setattr
 
 from mmdyn.keys import Json
+from mmdyn.sample import VariantKind
 
 Status = Literal["ok", "unparsed", "refused", "failed"]
 """`unparsed`: answered, no answer found, scores 0; `refused`: declined, scores 0; `failed`: never answered,
@@ -20,7 +21,7 @@ Scale = Literal["raw", "corrected"]
 class Condition(Struct, frozen=True, forbid_unknown_fields=True):
     """The factors under which a sample is asked.
 
-    variant: the original questions or the variants. chain: the chain of operators that made the variants; "" for
+    variant: the original questions, or variants of one kind. chain: the chain of operators that made them; "" for the
     original questions. context: the context beside the question (mmdyn/context.py). style: the style of the prompt.
     shots: how many examples stand before the question, and which (mmdyn/shots.py). Without examples it is left out, of
     keys, too.
@@ -29,7 +30,7 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
     ('dynamic+kprag', True)
     """
 
-    variant: Literal["standard", "dynamic"] = "standard"
+    variant: VariantKind = "standard"
     chain: str = ""
     context: str = "none"
     style: str = "direct"
@@ -49,7 +50,7 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
         """The short name of variant and context: standard, dynamic, kprag, dynamic+kprag, dynamic+hint:all, …"""
         if self.context == "none":
             return self.variant
-        return self.context if self.variant == "standard" else f"dynamic+{self.context}"
+        return self.context if self.variant == "standard" else f"{self.variant}+{self.context}"
 
 
 class Usage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -16,6 +16,9 @@ from mmdyn.task_types import Form, TaskType, kind_of
 
 Language = Literal["en", "zh"]
 
+VariantKind = Literal["standard", "dynamic", "counterfactual"]
+"""What of a question is asked: the original, a variant that asks the same, or a variant with another right answer."""
+
 Answer: TypeAlias = bool | str | tuple[str | tuple[str, ...], ...]
 """By the form of the task type: a choice has labels; a claim a bool; for blanks one tuple of accepted strings a blank;
 an open question a string; rules a string each (mmdyn/text/instructions.py)."""
@@ -119,8 +122,10 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
     parent: always the id of the standard sample.
     parent_type: the parent's task type, where a conversion changed it; None where it is not known to differ.
-    hidden: the meaning of the parent's answer, where the variant's own answer is true or false and does not contain it.
+    hidden: the meaning of the parent's answer, where the variant's own answer is true or false and does not contain it,
+        or is another one.
     strength: None where it was not measured.
+    keeps_answer: whether it asks what its parent asks; a variant that does not is `counterfactual`.
     """
 
     parent: str
@@ -133,6 +138,7 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     parent_type: str | None = None
     hidden: Told | None = None
     strength: Strength | None = None
+    keeps_answer: bool = True
 
     def __post_init__(self) -> None:
         if self.parent_type is not None:
@@ -229,6 +235,13 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     def parent(self) -> str:
         """The id of the standard sample, which is the variant's parent or this sample."""
         return self.variant.parent if self.variant else self.id
+
+    @property
+    def variant_kind(self) -> VariantKind:
+        """Whether it is an original question, a variant that asks the same, or one with another answer."""
+        if self.variant is None:
+            return "standard"
+        return "dynamic" if self.variant.keeps_answer else "counterfactual"
 
     @property
     def told(self) -> Told:

@@ -237,6 +237,16 @@ class ErrorCounts(Whole, frozen=True, kw_only=True):
     by: tuple[str, ...] = ()
 
 
+class PublishedAnswers(Whole, frozen=True, kw_only=True):
+    """How often counterfactual variants get the published question's answer, beside how often one of them gets the
+    answer of another."""
+
+
+class CutOffs(Whole, frozen=True, kw_only=True):
+    """Whether scores break at a model's cut-off: questions of the years up to it (field `year`) against later ones,
+    where `--models` has a column `cutoff`."""
+
+
 Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
 
 

@@ -90,6 +90,11 @@ class Chain(Struct, frozen=True):
         return all(load_operator(operator).role == "null" for operator in self.operators)
 
     @property
+    def keeps_answer(self) -> bool:
+        """Whether its variants ask what their parents ask."""
+        return all(load_operator(operator).keeps_answer for operator in self.operators)
+
+    @property
     def ungraded(self) -> tuple[tuple[str, str], ...]:
         """Its operators and forms, which chains that differ only in severity share."""
         return tuple((link.operator, link.form) for link in self.links)
@@ -155,6 +160,8 @@ class Recipe(Struct, frozen=True):
         def role(chain: Chain) -> Role:
             if chain.is_null:
                 return "null"
+            if not chain.keeps_answer:
+                return "counterfactual"
             if self.design:
                 return "treatment" if chain is chains[-1] else "subset"
             graded = any(link.severity for link in chain.links)
@@ -268,6 +275,8 @@ def _check_design(factors: tuple[Chain, ...], design: str) -> None:
     if not least <= count <= most:
         more = f", or take --design permutations:4 for up to {MOST_ORDERED}" if most < count <= MOST_ORDERED else ""
         raise UserError(f"--factorial takes {least} to {most} chains, --ops names {count}: change --ops{more}")
+    if other := next((factor.name for factor in factors if not factor.keeps_answer), None):
+        raise UserError(f"--factorial cannot take {other}, which changes the answer: leave it out of --ops")
     names = [subset.name for subset in subsets(factors, design_forms(FULL, count))]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UserError(f"--factorial would make {twice} twice: take the chain that is made of others out of --ops")
@@ -291,7 +300,10 @@ def _parse_chain(text: str) -> Chain:
         raise UserError(f"--ops has an empty name in {text.strip()!r}: write chains such as pad,color,pad+color")
     found = [link for name in names for link in _links(name)]
     links = tuple(replace(link, step=step) for step, link in enumerate(found))
-    return Chain("+".join(names), links, "+".join(link.operator for link in links))
+    chain = Chain("+".join(names), links, "+".join(link.operator for link in links))
+    if len(links) > 1 and not chain.keeps_answer:
+        raise UserError(f"--ops has {text.strip()!r}: an operator that changes the answer must be alone in its chain")
+    return chain
 
 
 def _links(text: str) -> list[Link]:

@@ -261,6 +261,10 @@ class Operator(ABC):
     """`null` where nobody would call the result a change. A chain of null operators alone is not judged, and does not
     count as treatment."""
 
+    keeps_answer: ClassVar[bool] = True
+    """False where a variant asks something else, so that it has another answer. Such an operator is alone in its chain;
+    its variants are asked under a condition of their own (`counterfactual`), and no judge of meaning sees them."""
+
     noisy: ClassVar[bool] = False
     """Whether it only makes pictures harder to read, as noise, blur and a slant do. A judge looks at pictures without
     it, because it would reject the dose; the effect is measured, not judged."""

@@ -78,7 +78,10 @@ class VariantMaker:
             operators, styled = self._operators(chain), "styler" in chain.uses
             kept, (draws, attempts) = dict[_Shown, int](), self._recipe.draws_of(operators)
             for draw in range(draws):
-                trail = Variant(sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type)
+                trail = Variant(
+                    sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type,
+                    keeps_answer=chain.keeps_answer,
+                )  # fmt: skip
                 first = _Attempt(sample, pictures, there if styled else None, chain, operators, trail)
                 yield from self._attempts(first, attempts, kept)
 
@@ -112,7 +115,8 @@ class VariantMaker:
                 refs, changed = self._put_pictures(item, attempt)
                 far = strength(attempt.parent, item.sample, attempt.pictures, item.pictures, changed)
                 trail = replace(attempt.trail, steps=tuple(steps), strength=far)
-                if isinstance(item.sample.answer, bool) and not isinstance(attempt.parent.answer, bool):
+                claims = isinstance(item.sample.answer, bool) and not isinstance(attempt.parent.answer, bool)
+                if claims or not trail.keeps_answer:
                     trail = replace(trail, hidden=attempt.parent.told)
                 made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
                 if (draw := kept.get(_shown(made))) is not None:
@@ -192,8 +196,9 @@ class VariantMaker:
         self, attempt: _Attempt, made: Sample, items: tuple[Item, Item], changed: Mapping[ImageRef, ImageRef]
     ) -> Verdict:
         """What the judge says of words and pictures, `items` as `_run` gives them. A verdict that could not be had is a
-        failure, not a verdict. What nobody would call a change is kept without asking."""
-        if self._judge is None:
+        failure, not a verdict. What nobody would call a change is kept without asking, and nobody is asked whether a
+        variant keeps the meaning that is meant to change it."""
+        if self._judge is None or not attempt.chain.keeps_answer:
             return UNJUDGED
         if all(operator.role == "null" for operator in attempt.operators):
             return Verdict("kept", self._judge.label, "a null change keeps the meaning by construction", 1.0)

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="One page: what fell, by which change, how far above noise, where, how surely.",
 )
+@click.option(
+    "--memory",
+    is_flag=True,
+    help="One page: what the model may have known before, with what each kind of evidence assumes and could have seen.",
+)
 @click.option("--flips", is_flag=True, help="The questions that each chain turned from right to wrong, and back.")
 @click.option(
     "--by",
@@ -45,7 +50,9 @@ if TYPE_CHECKING:
         "answer_leak and knowledge_count. For tables other than pivots: the rows."
     ),
 )
-def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: list[str], **given: Any) -> None:
+def command(
+    runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, memory: bool, by: list[str], **given: Any
+) -> None:
     """Report one run, or compare several: scores, how much of them survives, and warnings; or the tables you ask for.
 
     \b
@@ -57,15 +64,16 @@ def command(runs: tuple[str, ...], full: bool, brief: bool, with_why: bool, by: 
     the chain changes: image, text or both), model, a column of --models, set, run, draw, epoch, options,
     answer_position, response_tokens, reasoning_tokens.
     """
-    if sum((full, brief, with_why)) > 1:
-        raise click.UsageError("--full, --brief and --why are pages of their own: give one of them")
+    pages = {"why": with_why, "memory": memory, "brief": brief, "full": full}
+    if sum(pages.values()) > 1:
+        raise click.UsageError("--full, --brief, --why and --memory are pages of their own: give one of them")
     check(given, by)
     form = form_of(given)
     from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
     parts, paper = _asked(given, by)
-    page = "why" if with_why else "brief" if brief else "full" if full else "" if parts else "short"
+    page = next((name for name, wanted in pages.items() if wanted), "" if parts else "short")
     with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=given["quiet"]) as progress:
         found = _tabulate(folders, page, form, parts, by, given, paper, progress)
     plot(found.of_parts(_printed(found, page, len(parts))), given)
@@ -99,14 +107,15 @@ def _tabulate(
 ) -> Report:
     """The tables of a page and those that were asked for, out of one reading of the records."""
     from mmdyn.table import Flips
-    from mmdyn.tables import models_of, read_model_facts, summary_parts, tabulate, why_parts
+    from mmdyn.tables import memory_parts, models_of, read_model_facts, summary_parts, tabulate, why_parts
 
     known = models_of(given["table"][0]) if given["table"] else {}
     facts = read_model_facts(Path(given["models"][-1]), known) if given["models"] else known
     first: list[Part] = []
     fields = [] if parts else by
     if page:
-        first = why_parts() if page == "why" else summary_parts(fields)
+        own = {"why": why_parts, "memory": memory_parts}
+        first = own[page]() if page in own else summary_parts(fields)
     if page and form == "html":
         first = [*why_parts(fields), Flips()]
     table, published = paper or (None, None)
@@ -122,17 +131,27 @@ def _titled(parts: Sequence[TablePart], table: NamedTable) -> list[TablePart]:
 
 def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, asked: int, *, previews: bool) -> str:
     """A report in a form: a page, then as many tables as were asked for."""
-    from mmdyn.tables import FORMATS, brief_text, explain, full_text, short_text, why_lines, wrapped
+    from mmdyn.tables import (
+        FORMATS,
+        brief_text,
+        explain,
+        explain_memory,
+        full_text,
+        short_text,
+        why_lines,
+        wrapped,
+    )
 
     tables, rest = found.of_parts(found.parts[:asked]), found.of_parts(found.parts[asked:])
     if page and form == "html":
         return page_of(folders, found, previews=previews)
-    if page == "why" and form == "json":
-        return explain(found, folders).to_json().decode()
+    pages = {"why": explain, "memory": explain_memory}
+    if page in pages and form == "json":
+        return pages[page](found, folders).to_json().decode()
     if not page or form not in ("text", "markdown"):
         return FORMATS[form](found)
-    if page == "why":
-        told = why_lines(explain(rest, folders))
+    if page in pages:
+        told = why_lines(pages[page](rest, folders))
         lines = "".join(f"{line}\n" for line in (wrapped(told) if form == "text" else told))
     elif page == "brief":
         lines = brief_text(rest)

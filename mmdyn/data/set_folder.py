@@ -25,7 +25,7 @@ from mmdyn.data.strength import ChainStrength, Role, StrengthTally
 from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
 from mmdyn.frame import Frame, Framed, field_cells, field_columns
 from mmdyn.keys import Json, canonical, sha256
-from mmdyn.sample import ImageRef, Sample, Step, from_json
+from mmdyn.sample import ImageRef, Sample, Step, VariantKind, from_json
 
 _made = set[Path]()
 
@@ -125,6 +125,15 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     strength: dict[str, ChainStrength] | UnsetType = UNSET
     stages: tuple[StageCount, ...] | UnsetType = UNSET
     pictures: PictureForm = PictureForm()
+
+    @property
+    def variant_kinds(self) -> set[VariantKind]:
+        """The kinds of its samples."""
+        if self.parent is None:
+            return {"standard"}
+        return {"counterfactual" if role == "counterfactual" else "dynamic" for role in self.roles.values()} or {
+            "dynamic"
+        }
 
     @property
     def roles(self) -> dict[str, Role]:

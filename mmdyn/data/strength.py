@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from mmdyn.sample import Variant
 
-Role = Literal["treatment", "null", "dose", "subset"]
+Role = Literal["treatment", "null", "dose", "subset", "counterfactual"]
 """The role of a chain in a set. `all` of a table runs over the chains that are treatment. A `null` chain changes what
-nobody would call a change; a `dose` is one severity of several; a `subset` has some operators of a factorial."""
+nobody would call a change; a `dose` is one severity of several; a `subset` has some operators of a factorial; a
+`counterfactual` chain changes the answer."""
 
 WEAK = 0.03
 """A chain whose median variant has less than this share of its tokens changed is called weak."""
@@ -51,9 +52,13 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
     def weak(self) -> bool:
         """Whether less than 3 % of the tokens change in the median, and pictures hardly or not at all.
 
-        A null chain is never weak, because it is meant to change little.
+        A null or counterfactual chain is never weak, because it is meant to change little.
         """
-        return self.role != "null" and self.tokens < WEAK and (self.ssim is None or self.ssim >= ALIKE)
+        return (
+            self.role not in ("null", "counterfactual")
+            and self.tokens < WEAK
+            and (self.ssim is None or self.ssim >= ALIKE)
+        )
 
     def __str__(self) -> str:
         measures = {"SSIM of pictures": self.ssim, "legibility": self.legibility, "unseen frames": self.unseen}

@@ -18,6 +18,7 @@ MODES: dict[str, Condition] = {
     "dynamic": Condition(variant="dynamic"),
     "kprag": Condition(context=KPRAG),
     "dynamic+kprag": Condition(variant="dynamic", context=KPRAG),
+    "counterfactual": Condition(variant="counterfactual"),
 }
 STYLES = ("direct", "cot", LIKELIHOOD)
 
@@ -50,7 +51,8 @@ class ExamplesConfig(Struct, frozen=True, forbid_unknown_fields=True):
 class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """What is asked. Each of modes, contexts and styles is a sequence, or one text with commas.
 
-    modes: Any of standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets have]
+    modes: Any of standard, dynamic, kprag, dynamic+kprag, counterfactual (variants with another answer), separated by
+        commas. [default: what the sets have]
     contexts: What the prompt adds to a question in each mode: none, kprag (or kprag:retrieved, kprag:mixed), distractor
         (as many other points), hint:KIND, hint:all. With :inline or :two-turn the model elaborates on the points first.
         no-picture drops the pictures, caption replaces them; a plus combines: caption+kprag.
@@ -101,7 +103,7 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def makes_variants(self) -> bool:
         """Whether there are operators, and a mode that asks what they make."""
-        return bool(self.ops) and any(one.variant == "dynamic" for one in self.conditions(("dynamic",)))
+        return bool(self.ops) and any(one.variant != "standard" for one in self.conditions(("dynamic",)))
 
     def conditions(self, usual: Sequence[str] = ("standard",)) -> tuple[Condition, ...]:
         """Every mode, the `usual` ones where none is named, in every style with all shots; where there are contexts,

@@ -311,9 +311,7 @@ class ContextProviders:
         if not self._searched:
             return
         asked = (
-            (place, sample)
-            for place, sample in samples(self._sets, limits)
-            if ("dynamic" if sample.variant else "standard") in self._searched
+            (place, sample) for place, sample in samples(self._sets, limits) if sample.variant_kind in self._searched
         )
         try:
             for place, group in groupby(asked, key=itemgetter(0)):

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from itertools import chain
 from math import inf
 from pathlib import Path
+from typing import get_args
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -34,6 +35,7 @@ from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.request import Requested, RunRequest, own_jobs
 from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
 from mmdyn.run.settings import KnowledgeConfig, ScoringConfig, open_cascades
+from mmdyn.sample import VariantKind
 from mmdyn.scoring import Cascade
 from mmdyn.work import (
     FAILURE,
@@ -266,8 +268,8 @@ def check_labels(labels: Sequence[str]) -> None:
 def with_conditions(job: Job, sets: Sequence[SampleSet]) -> Job:
     """The job and the sets' own jobs, with their conditions; the modes follow from the sets if the job names none.
     Raises UserError if the sets lack what the conditions ask."""
-    made = {opened.manifest.parent is not None for opened in sets}
-    usual = [mode for mode, is_made in (("standard", False), ("dynamic", True)) if is_made in made]
+    made = {kind for opened in sets for kind in opened.manifest.variant_kinds}
+    usual = [kind for kind in get_args(VariantKind) if kind in made]
     own = {root: replace(one, conditions=one.spec.conditions(usual)) for root, one in job.own.items()}
     each = [one.conditions for one in own.values()] or [job.spec.conditions(usual)]
     conditions = tuple(dict.fromkeys(chain.from_iterable(each)))

@@ -63,8 +63,10 @@ def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> No
             raise UserError(
                 f"{opened.folder} was made of {origin.name}, which is not given: name it too, or ask --mode dynamic"
             )
-    if "dynamic" in wanted and not any(opened.manifest.parent for opened in sets):
-        raise UserError("a dynamic mode needs variants: name a set that `mmdyn perturb` made, or give --ops")
+    made = {kind for opened in sets for kind in opened.manifest.variant_kinds}
+    for kind, ops in (("dynamic", "give --ops"), ("counterfactual", "give --ops text.counterfactual")):
+        if kind in wanted - made:
+            raise UserError(f"a {kind} mode needs variants: name a set that `mmdyn perturb` made, or {ops}")
 
 
 def check_hints(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> None:
@@ -108,7 +110,7 @@ def asks_of(
     place: int, sample: Sample, conditions: Sequence[Condition], epochs: int, provider: ContextProvider | None = None
 ) -> Iterator[Ask | Skip]:
     """The asks of one sample; a mode, or a style, in which it cannot be asked is skipped once."""
-    variant = "dynamic" if sample.variant else "standard"
+    variant = sample.variant_kind
     chain = sample.variant.chain if sample.variant else ""
     skipped, beside = set[str](), dict[str, BuiltContext | None]()
     shown: dict[str, tuple[Example, ...] | None] = {}

@@ -276,7 +276,7 @@ class _Names:
 def _score(book: _Book, opened: SampleSet, label: str, identity: dict[str, Json], store: Store, scorer: Scorer) -> None:
     for sample, reply in _replies(book, opened):
         condition = Condition(
-            variant="dynamic" if sample.variant else "standard",
+            variant=sample.variant_kind,
             context="kprag" if book.hinted and sample.knowledge_points else "none",
             style=STYLE,
         )

@@ -11,6 +11,7 @@ from .agreement import (
     weighted_kappa as weighted_kappa,
 )
 from .cluster_robust import (
+    coefficient as coefficient,
     equality as equality,
     gap as gap,
     mean_of as mean_of,

@@ -129,6 +129,32 @@ def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: b
     return _regress(values, x, weights, labels, unseen, TOO_FEW if telling >= FEW_OFF else 0.0)
 
 
+def coefficient(values: Floats, design: Floats, weights: Floats, labels: Ints) -> Difference | None:
+    """Estimate the last coefficient of a weighted regression, by the method of `slope` for numbers that are no shares.
+
+    Args:
+        values: n >= 2 numbers.
+        design: Shape (n, k), the covariates, the one that is estimated last.
+        weights: Above 0, one for each number.
+        labels: The cluster of each number.
+
+    Returns:
+        The coefficient; None where the other columns determine the last one.
+
+    >>> x = np.arange(8.0)
+    >>> found = coefficient(2 * x + 3 * (x > 3), np.stack((np.ones(8), x, x > 3), 1), np.ones(8), np.arange(8))
+    >>> found and found.rounded.value
+    3.0
+    """
+    left, sizes, _ = np.linalg.svd(design[:, :-1] * np.sqrt(weights)[:, None], full_matrices=False)
+    others, last = left[:, sizes > 1e-9 * sizes.max(initial=0.0)], design[:, -1] * np.sqrt(weights)
+    rest = last - others @ (others.T @ last)
+    if float(rest @ rest) <= 1e-12 * float(last @ last):
+        return None
+    apart = np.column_stack((others / np.sqrt(weights)[:, None], design[:, -1]))
+    return _last_coefficient(values, apart, weights, labels, _kish(rest**2, labels))
+
+
 def _regress(
     values: Floats, x: Floats, weights: Floats, labels: Ints, unseen: list[tuple[float, float]], clusters: float
 ) -> Difference:

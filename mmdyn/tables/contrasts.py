@@ -174,9 +174,10 @@ def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
 def find_sides(keys: Sequence[Key]) -> list[Sides]:
     """Every pair of conditions that differ in one factor, of keys in reporting order.
 
-    With several runs, a pair lies within one run, and crosses runs only if no run has both conditions.
+    With several runs, a pair lies within one run, and crosses runs only if no run has both conditions. Counterfactual
+    variants ask something else, and are compared with nothing.
     """
-    pairs = list[Sides]()
+    pairs, keys = list[Sides](), [key for key in keys if key.variant != "counterfactual"]
     for factor in COMPARED:
         alike = dict[Key, list[Key]]()
         for key in keys:

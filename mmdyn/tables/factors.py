@@ -201,7 +201,7 @@ def condition_name(factors: Mapping[str, str]) -> str:
     'dynamic pad, kprag'
     """
     chain = factors.get("chain", NOT_GIVEN)
-    variant = " ".join([factors["variant"], *[chain] * (chain != NOT_GIVEN)])
+    variant = " ".join([factors["variant"], *[chain] * (chain not in (NOT_GIVEN, factors["variant"]))])
     return ", ".join([variant, *_unusual(factors, "context", "style", "shots")])
 
 

@@ -157,12 +157,13 @@ def _sides(columns: Columns, asked: Ints, moved: Ints) -> dict[tuple[tuple[str, 
     moved."""
     chains = dict[str, set[str]]()
     for key in (columns.keys[place] for place in np.unique(moved).tolist()):
-        chains.setdefault(key.set, set()).add(key.chain)
+        if key.variant == "dynamic":
+            chains.setdefault(key.set, set()).add(key.chain)
     found = dict[tuple[tuple[str, str], ...], dict[str, list[int]]]()
     for place in np.unique(asked).tolist():
         key = columns.keys[place]
         own = chains.get(key.set, set())
-        if key.variant == STANDARD or key.chain in own:
+        if key.variant == STANDARD or (key.variant == "dynamic" and key.chain in own):
             front = tuple((name, key.place[name]) for name in FRONT if name in key.place)
             questions = STANDARD if key.variant == STANDARD else ", ".join(sorted(own))
             found.setdefault(front, {}).setdefault(questions, []).append(place)

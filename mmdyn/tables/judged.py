@@ -359,7 +359,7 @@ def _rows(block: Block, run: RunFolder, entry: SetEntry) -> Iterator[Row]:
     try:
         manifest = read_set_manifest(folder)
         if manifest is not None and manifest.digest == entry.digest:
-            yield from _judged(block, manifest, SampleSet(folder)) if manifest.parent else ()
+            yield from _judged(block, manifest, SampleSet(folder)) if "dynamic" in manifest.variant_kinds else ()
         elif entry.name != entry.root:
             note = NOT_THERE.format(folder=entry.folder)
     except UserError as error:
@@ -397,10 +397,11 @@ def _judged(block: Block, manifest: SetManifest, dynamic: SampleSet) -> Iterator
 
 
 def _label(dynamic: SampleSet) -> str:
-    """What verdicts name the judge by. One judge judged all, so the first variant tells; a dropped one where none was
-    kept."""
+    """What verdicts name the judge by. One judge judged all whose meaning is kept, so the first of these tells; a
+    dropped one where none was kept."""
     for sample in dynamic:
-        return _by(sample)
+        if sample.variant_kind == "dynamic":
+            return _by(sample)
     return next(filter(None, (_by(dropped.sample) for dropped in dynamic.dropped())), "")
 
 

@@ -27,7 +27,7 @@ from mmdyn.task_types import kind_of
 from mmdyn.text import fold
 from mmdyn.work import Reader, RunFolder
 
-OVER = {"standard": ("epochs",), "dynamic": ("epochs", "draws")}
+OVER = {"standard": ("epochs",), "dynamic": ("epochs", "draws"), "counterfactual": ("epochs",)}
 """Over what questions of a variant are asked again."""
 
 RIGHT, WRONG = "right", "wrong"

@@ -20,6 +20,7 @@ from mmdyn.table import (
     Contrasts,
     Corrected,
     Curves,
+    CutOffs,
     Dimensions,
     ErrorCounts,
     ErrorKinds,
@@ -37,6 +38,7 @@ from mmdyn.table import (
     Part,
     Pivot,
     Position,
+    PublishedAnswers,
     Ranking,
     Repeats,
     Scores,
@@ -52,6 +54,7 @@ from mmdyn.tables.contrasts import FlipWatcher, adjusted, adjusted_contrasts, co
 from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
 from mmdyn.tables.guessing import guessing_notes, key_rows, position_rows, with_positions
 from mmdyn.tables.judged import CorrectedWatcher, DimensionsWatcher, JudgedWatcher, judge_rows
+from mmdyn.tables.memory import PublishedAnswersWatcher, cut_off_notes, cut_off_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.published import Published
@@ -126,12 +129,14 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     MeaningJudges: judge_rows,
     Position: position_rows,
     AnswerKeys: key_rows,
+    CutOffs: cut_off_rows,
 }
 
 
 WATCHERS: dict[type, Callable[[Any, Mapping[str, RunFolder]], RowWatcher]] = {
     Flips: FlipWatcher,
     Repeats: RepeatsWatcher,
+    PublishedAnswers: PublishedAnswersWatcher,
     Auc: AucWatcher,
     Corrected: CorrectedWatcher,
     Judged: JudgedWatcher,
@@ -154,6 +159,8 @@ TITLES: dict[type, str] = {
     Contrasts: "Contrasts: b - a over the questions that both have",
     Flips: "Flips: questions that a chain turned",
     Position: "Scores by the position of the right option",
+    PublishedAnswers: "Published answers to changed questions",
+    CutOffs: "Scores up to each model's cut-off and after it",
     AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
     FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",
@@ -321,6 +328,7 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         *[ASSUMED] * isinstance(part, Ladder),
         *(watcher.notes(rows) if watcher else ()),
         *(guessing_notes(rows) if isinstance(part, Position | AnswerKeys) else ()),
+        *(cut_off_notes(columns, rows) if isinstance(part, CutOffs) else ()),
         *(score_notes(Block(columns, measured, records, {}), part) if isinstance(part, Scores) else ()),
     ]
     kind, title = type(part).__name__.lower(), part.title or _title(part, axes)

@@ -62,6 +62,10 @@ class NextRuns:
         """Ask variants that nobody would call changed; that tells of models that repeat their replies, too."""
         return self._made("null", "image.null,text.null")
 
+    def counterfactual(self) -> list[str]:
+        """Ask variants that have other answers; a model, best another one than those that are asked, makes them."""
+        return self._made("changed", "counterfactual", "--draws", "3", "--rewriter", "MODEL")
+
     def factorial(self) -> list[str]:
         """Make every subset of the operators (of many, some orders of the first MOST), and ask them; none for a single
         operator."""

@@ -20,6 +20,13 @@ class Standalone(Struct, frozen=True, forbid_unknown_fields=True):
     answers: tuple[str, ...]
 
 
+class Changed(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question of which a condition was changed, and its new answer."""
+
+    question: str
+    answer: str
+
+
 class Rewriter(OpenedTool, Protocol):
     """Puts a sample's question into other words without changing what is asked. Used from several threads at a time.
 
@@ -50,3 +57,12 @@ class Rewriter(OpenedTool, Protocol):
         """A single_choice as a question that is answered without its options. Raises ValueError where a model did not
         answer."""
         return NotApplicable("the rewriter writes no stems that stand alone")
+
+    def counterfactual(self, sample: Sample, answer: str, stream: Generator) -> Changed | NotApplicable:
+        """The question with one condition changed, so that another answer than `answer` is right: of a choice another
+        option's label, of a statement true or false. Raises ValueError where a model did not answer."""
+        return NotApplicable("the rewriter changes no conditions: give a model with --rewriter MODEL")
+
+    def solve(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """The answer of a question, in the form of `counterfactual`. Raises ValueError where a model did not answer."""
+        return NotApplicable("the rewriter answers no questions: give a model with --rewriter MODEL")

@@ -13,7 +13,7 @@ from mmdyn.models import Message, SyncModelClient, TextPart, ask_and_wait, promp
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Sample
 from perturb.item import LEVELS, NotApplicable
-from perturb.rewrite._rewriter import SEVERITIES, Rewriter, Standalone
+from perturb.rewrite._rewriter import SEVERITIES, Changed, Rewriter, Standalone
 from perturb.short_answers import LONGEST, answer_of, differ
 
 KIND = "rewrite"
@@ -27,6 +27,11 @@ class _Question(Struct, forbid_unknown_fields=True):
 
 class _Distractors(Struct, forbid_unknown_fields=True):
     distractors: tuple[str, ...]
+
+
+class _Solution(Struct, forbid_unknown_fields=True):
+    working: str
+    answer: str
 
 
 class _Cannot(Struct, forbid_unknown_fields=True):
@@ -96,6 +101,24 @@ class ModelRewriter(Rewriter):
         data = {"question": sample.question, "options": _options(sample), "answer": right}
         return self._ask("standalone", sample, stream, data, Standalone, read)
 
+    def counterfactual(self, sample: Sample, answer: str, stream: Generator) -> Changed | NotApplicable:
+        """The question with one condition changed, and the answer that it then has."""
+
+        def read(reply: Changed) -> Changed:
+            return Changed(_text_of(reply.question, sample), _answer_of(reply.answer))
+
+        data = {"question": sample.question, "options": _options(sample), "answer": answer}
+        return self._ask("counterfactual", sample, stream, data, Changed, read)
+
+    def solve(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """The answer that the model works out."""
+
+        def read(reply: _Solution) -> str:
+            return _answer_of(reply.answer)
+
+        data = {"question": sample.question, "options": _options(sample)}
+        return self._ask("solve", sample, stream, data, _Solution, read)
+
     def close(self) -> None:
         """Close the client."""
         self._client.close()
@@ -142,6 +165,13 @@ def _text_of(text: str, sample: Sample) -> str:
     if not 0 < len(text) <= _GROWTH * len(sample.question) + _SPARE:
         raise ValueError("the question is empty or far too long")
     return text
+
+
+def _answer_of(text: str) -> str:
+    """An answer that is not empty. Raises ValueError."""
+    if not text.strip():
+        raise ValueError("the answer is empty")
+    return text.strip()
 
 
 def _options(sample: Sample) -> str:

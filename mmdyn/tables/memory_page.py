@@ -1,0 +1,205 @@
+"""A page on what a model may have known before: each kind of evidence with what it assumes and could have seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mmdyn.stats import holm
+from mmdyn.table import CutOffs, Part, PublishedAnswers
+from mmdyn.tables.blocks import Row, TablePart, p_digits
+from mmdyn.tables.factors import front_of
+from mmdyn.tables.grid import p_value, percent
+from mmdyn.tables.memory import BETWEEN, BEYOND, BREAK, LOST, OTHER, PLACEBO, PUBLISHED
+from mmdyn.tables.results import Report
+from mmdyn.tables.why_page import Line, NextRuns, Section, Why
+from mmdyn.work import RunFolder
+
+TESTED = {"publishedanswers": BEYOND, "cutoffs": BETWEEN}
+"""Of each kind of evidence the quantity that is tested; its p is adjusted by Holm over the page."""
+
+SEEN = 10.0
+"""A kind of evidence could have seen much where it would show so many points in four of five cases."""
+
+PER_HALF = 2.8 / 1.96
+"""The effect that is seen in four of five cases, in halves of the interval's width (the normal quantiles of 97.5 and
+80 %)."""
+
+WHAT = "None of this is proof. It shows what a model said; what it was trained on, only its maker can show."
+
+
+class Kind(Struct, frozen=True):
+    """A kind of evidence: its title, and what it assumes."""
+
+    title: str
+    assumes: str
+
+
+KINDS = {
+    "publishedanswers": Kind(
+        "Published answers to changed questions",
+        "Assumes that the published version is one among its changed versions, neither easier nor the one that anybody"
+        " would expect. Memory and inattention to what was changed give the same answers, and a model that remembers"
+        " but reads with care shows nothing: the numbers are bounds.",
+    ),
+    "cutoffs": Kind(
+        "Scores up to a cut-off, and after it",
+        "Assumes that what makes newer questions harder does so alike for all models, but for a trend of each;"
+        " that years and cut-offs are right; and that nothing of later questions was known.",
+    ),
+}
+
+
+class Memory(Why, frozen=True):
+    """The page, and the report that it is based on, with p adjusted over the page."""
+
+    @property
+    def tables(self) -> list[TablePart]:
+        """The tables that have rows."""
+        return [part for part in self.report.parts if part.rows]
+
+
+def memory_parts() -> list[Part]:
+    """The declarations that the page needs."""
+    return [PublishedAnswers(), CutOffs()]
+
+
+def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
+    """Make the page of a report that was made of `memory_parts`.
+
+    Source: the kinds of evidence and their critics stand in docs/appendix/why.md, "Memory".
+    """
+    parts = _adjusted([part for part in report.parts if part.kind in KINDS])
+    tested = [row for part in parts for row in part.rows if row.quantity == TESTED[part.kind]]
+    sections = [Section("In short", [*_lead(tested)])]
+    for part in parts:
+        lines = [*_lines(part, NextRuns(runs))]
+        sections.append(
+            Section(KINDS[part.kind].title, [*lines, Line(KINDS[part.kind].assumes)] if part.rows else lines)
+        )
+    names = ", ".join(run.name for run in runs)
+    return Memory(f"What was known before: {names}", sections, report.of_parts(parts))
+
+
+def _adjusted(parts: Sequence[TablePart]) -> list[TablePart]:
+    """The tables with p adjusted over all that is tested on the page, and no adjusted p of anything else."""
+    tested = [(part.kind, place) for part in parts for place, row in enumerate(part.rows) if _is_tested(part, row)]
+    by_kind = {part.kind: part.rows for part in parts}
+    found = dict(zip(tested, holm([by_kind[kind][place].p for kind, place in tested]), strict=True))
+    return [
+        replace(part, rows=[_with_p(row, found.get((part.kind, place))) for place, row in enumerate(part.rows)])
+        for part in parts
+    ]
+
+
+def _with_p(row: Row, p: float | None) -> Row:
+    return replace(row, p_adjusted=None if p is None else p_digits(p))
+
+
+def _is_tested(part: TablePart, row: Row) -> bool:
+    """Whether a row is tested; baselines have learned nothing and take no part in the family."""
+    return row.quantity == TESTED[part.kind] and not row.factors.get("model", "").startswith("baseline:")
+
+
+def _lead(rows: Sequence[Row]) -> Iterator[Line]:
+    """What the evidence says together of each model, hedged; cut-offs are about several models at once."""
+    tested = [row for row in rows if row.p_adjusted is not None]
+    if not tested:
+        yield Line("Nothing here can tell: no kind of evidence has the answers that it needs.")
+    by_who = dict[str, list[Row]]()
+    for row in tested:
+        by_who.setdefault(front_of(row.factors), []).append(row)
+    told = dict[str, list[str]]()
+    for who, own in by_who.items():
+        shown = [row for row in own if row.is_significant and (row.value or 0) > 0]
+        silent = [row for row in own if row not in shown and (_detected(row) or 100) <= SEEN]
+        if shown and silent:
+            verdict = (
+                f"the evidence disagrees: {_named(shown)} show it, {_named(silent)} would mostly show it, and do not"
+            )
+        elif shown:
+            verdict = f"hard to explain without the published questions, or by inattention ({_named(shown)})"
+        elif silent:
+            verdict = f"no sign of it where {SEEN:.0f} points would mostly show ({_named(silent)})"
+        else:
+            verdict = f"cannot tell: only more than {SEEN:.0f} points would mostly show"
+        told.setdefault(verdict, []).append(who)
+    yield from (Line(f"{', '.join(who)}: {verdict}.") for verdict, who in told.items())
+    yield Line(WHAT)
+
+
+def _named(rows: Sequence[Row]) -> str:
+    """The kinds of evidence that rows are of."""
+    names = {BEYOND: "changed questions", BETWEEN: "the cut-offs"}
+    return ", ".join(dict.fromkeys(names[row.quantity] for row in rows))
+
+
+def _detected(row: Row) -> float | None:
+    """The points that would be seen in four of five cases; None without an interval."""
+    return 100 * PER_HALF * (row.ci95[1] - row.ci95[0]) / 2 if row.ci95 else None
+
+
+def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
+    """A line or two for each model, or why there is none and what would tell."""
+    if not part.rows:
+        yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
+        if part.kind == "publishedanswers" and (commands := further.counterfactual()):
+            yield Line("The run that would tell:", commands)
+        return
+    by_who = dict[str, dict[str, Row]]()
+    for row in part.rows:
+        by_who.setdefault(front_of(row.factors), {})[row.quantity] = row
+    for who, rows in by_who.items():
+        yield from (_published if part.kind == "publishedanswers" else _cut_off)(who, rows)
+    yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
+
+
+def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    published, beyond = rows[PUBLISHED], rows[BEYOND]
+    said = f"{who}: {_share(published)} of answers to changed questions are the published answer"
+    if beyond.value is None:
+        yield Line(f"{said} ({published.n} questions); {beyond.note}.")
+        return
+    yield Line(f"{said}, {_share(rows[OTHER])} that of another version: {_points(beyond)}, {beyond.n} questions.")
+    if beyond.is_significant and beyond.value > 0:
+        most = percent(beyond.ci95[1] if beyond.ci95 else beyond.value, None)
+        yield Line(f"Memory is behind 0 to {most} of these points, inattention to the change behind the others.")
+    if LOST in rows:
+        yield Line(f"The score is {_points(rows[LOST])} beside that of the published questions.")
+    yield _power(beyond)
+
+
+def _cut_off(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    if between := rows.get(BETWEEN):
+        if between.value is None:
+            yield Line(f"{who}: {between.note}.")
+            return
+        yield Line(f"{who}: up to its own cut-off a model scores {_points(between)}, {between.n} questions.")
+        yield _power(between)
+    elif (alone := rows.get(BREAK)) is not None:
+        if alone.value is None:
+            yield Line(f"{who}: {alone.note}.")
+            return
+        placebo = rows[PLACEBO]
+        yield Line(
+            f"{who}: {percent(alone.value, alone.ci95, sign='+')} points up to the cut-off beside a trend over years;"
+            f" {placebo.value:.0f} of {placebo.n} placebo cut-offs show as much; {alone.note}."
+        )
+
+
+def _power(row: Row) -> Line:
+    seen = _detected(row)
+    return Line(
+        "Too few questions to test." if seen is None else f"In four of five cases it would show {seen:.0f} points."
+    )
+
+
+def _share(row: Row) -> str:
+    return f"{percent(row.value, row.ci95)} %"
+
+
+def _points(row: Row) -> str:
+    p = "" if row.p_adjusted is None else f", adjusted p {p_value(row.p_adjusted)}"
+    return f"{percent(row.value, row.ci95, sign='+')} points{p}"

@@ -1,0 +1,239 @@
+"""What records show of memory: models that are known to have memorised, to be brittle, weak, careless or none of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import evaluated, typed
+
+from making import blank, choice, true_false, write_set
+from mmdyn.run import Execution, evaluate
+from mmdyn.tables import Row, explain_memory, memory_parts, read_model_facts, tabulate
+from mmdyn.tables.memory import NONE_ASKED, TWO_ANSWERS, _span
+from mmdyn.work import RunFolder
+from perturb import perturb
+
+COUNT, DRAWS = 60, 3
+ASKED = re.compile(r"Box (\d+) holds (\d+) pens, and (\d+) more")
+
+
+def published(number: int) -> tuple[int, int]:
+    return 10 + number % 7, 3 + number % 5
+
+
+def chance(*of: object) -> float:
+    """A number in [0, 1) that is fixed by what it is for."""
+    return int(hashlib.sha256(json.dumps(of).encode()).hexdigest()[:12], 16) / 16**12
+
+
+REWRITER = '''
+import json, re
+from collections import Counter
+
+class Adder:
+    """Changes how many pens come, another number each time, and adds."""
+    label = "adder"
+    def __init__(self):
+        self.times = Counter()
+    def ask(self, messages):
+        text = messages[-1].text
+        box, there, more = re.search(r"Box (\\d+) holds (\\d+) pens, and (\\d+) more", text).groups()
+        if "Change exactly one condition" in text:
+            self.times[box] += 1
+            new = int(more) + 20 * self.times[box]
+            question = f"Box {box} holds {there} pens, and {new} more come. It then holds ____ pens."
+            return json.dumps({"question": question, "answer": str(int(there) + new)})
+        return json.dumps({"working": "sum", "answer": str(int(there) + int(more))})
+'''
+
+
+OTHER = '''
+import json
+
+class Other:
+    """Turns statements and choices of two round."""
+    def ask(self, messages):
+        claim = "says" in messages[-1].text
+        answer = "false" if claim else "A"
+        if "Change exactly one condition" not in messages[-1].text:
+            return json.dumps({"working": "-", "answer": answer})
+        return json.dumps({"question": "Eight is prime, says he." if claim else "How many eyes has a cat?", "answer": answer})
+'''
+
+
+class Model:
+    """A model that reads the numbers, and answers as its kind does."""
+
+    def __init__(self, kind: str) -> None:
+        self.label = self.kind = kind
+
+    def ask(self, messages: Any) -> str:
+        number, there, more = map(int, ASKED.search(messages[-1].text).groups())  # type: ignore[union-attr]
+        right, known = there + more, sum(published(number))
+        luck, changed = chance(self.kind, number, more), right != known
+        guess = str(100 + int(1000 * chance("guess", self.kind, number, more)))
+        return {
+            "memorised": str(known if luck < 0.7 else right),
+            "brittle": str(right) if not changed or luck < 0.5 else guess,
+            "weak": str(right) if luck < 0.3 else guess,
+            "careless": str(known if changed and luck < 0.4 else right),
+            "clean": str(right),
+        }[self.kind]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    folder = tmp_path_factory.mktemp("memory")
+    questions = [
+        blank(
+            f"q{n}", (((str(sum(published(n)))),),),
+            question=f"Box {n} holds {published(n)[0]} pens, and {published(n)[1]} more come. It then holds ____ pens.",
+        )
+        for n in range(COUNT)
+    ]  # fmt: skip
+    write_set(folder / "set", questions, "pens")
+    (folder / "adder.py").write_text(REWRITER)
+    perturb(
+        folder / "set", folder / "changed", ops="counterfactual", draws=DRAWS, rewriter=f"{folder}/adder.py:Adder",
+        concurrency=1, quiet=True,
+    )  # fmt: skip
+    models = [Model(kind) for kind in ("memorised", "brittle", "weak", "careless", "clean")]
+    return evaluate((folder / "set", folder / "changed"), models, folder / "run", execution=Execution(quiet=True))
+
+
+def test_models_come_out_as_what_they_are(run: RunFolder) -> None:
+    rows: dict[str, dict[str, Row]] = {}
+    for row in explain_memory(tabulate([run], memory_parts()), [run]).report.rows("publishedanswers"):
+        rows.setdefault(row.factors["model"].rpartition(":")[2], {})[row.quantity] = row
+    significant = {kind for kind, found in rows.items() if found["difference"].is_significant}
+    assert significant == {"memorised", "careless"}
+    for kind, share in (("memorised", 0.7), ("careless", 0.4), ("brittle", 0.0), ("weak", 0.0), ("clean", 0.0)):
+        low, high = rows[kind]["published answer"].ci95 or (1, 0)
+        assert low - 1e-9 <= share <= high + 1e-9, kind
+        assert (rows[kind]["another version's answer"].value or 0) < 0.02
+        assert rows[kind]["difference"].n == COUNT
+    assert rows["brittle"]["lost"].value == pytest.approx(-0.5, abs=0.1)
+    assert rows["weak"]["lost"].value == pytest.approx(0, abs=0.12)
+    assert rows["clean"]["lost"].value == 0
+
+
+def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
+    result = typed("report", run.folder, "--memory", "--quiet")
+    assert result.exit_code == 0
+    lines = [line.strip() for line in result.output.splitlines()]
+    lead = lines[lines.index("In short") + 1 :]
+    for line in (
+        "python:memorised on pens, python:careless on pens: hard to explain without the published questions, or by"
+        " inattention (changed questions).",
+        "python:brittle on pens, python:weak on pens, python:clean on pens: no sign of it where 10 points would mostly"
+        " show (changed questions).",
+        "None of this is proof. It shows what a model said; what it was trained on, only its maker can show.",
+    ):
+        assert line in lead
+    assert "Memory is behind 0 to 78.1 of these points, inattention to the change behind the others." in lines
+    assert "No cut-offs are known: give --models FILE with the columns model and cutoff (2024 or 2024-06)." in lines
+    page = json.loads(typed("report", run.folder, "--memory", "--format", "json", "--quiet").output)
+    adjusted = [row["p_adjusted"] for part in page["report"]["parts"] for row in part["rows"] if row["p_adjusted"]]
+    assert len(adjusted) == 5
+
+
+def test_runs_without_such_questions_say_what_would_tell(tmp_path: Path) -> None:
+    write_set(tmp_path / "set", [choice(f"q{n}") for n in range(12)])
+    run = evaluated(tmp_path / "set", "baseline:majority", tmp_path / "run")
+    text = repr(explain_memory(tabulate([run], memory_parts()), [run]))
+    assert "Nothing here can tell: no kind of evidence has the answers that it needs." in text
+    assert "--ops counterfactual --draws 3 --rewriter MODEL" in text
+
+
+YEAR = re.compile(r"Question (\d+) of (\d+)")
+
+
+class Timed:
+    """A model that is right more often up to a year, by a trend over years, and by what makes newer questions hard."""
+
+    def __init__(
+        self, label: str, base: float, trend: float = -0.01, gain: float = 0, until: int = 0, step: float = 0
+    ) -> None:
+        self.label, self._base, self._trend, self._gain, self._until, self._step = label, base, trend, gain, until, step
+
+    def ask(self, messages: Any) -> str:
+        number, year = map(int, YEAR.search(messages[-1].text).groups())  # type: ignore[union-attr]
+        right = (
+            self._base + self._trend * (year - 2020) + self._gain * (year <= self._until) + self._step * (year <= 2022)
+        )
+        return "B" if chance(self.label, number) < right else "A"
+
+
+def timed(folder: Path, *models: Timed, cut_offs: str = "a,2022\nb,2019\nc,2024") -> dict[tuple[str, str], Row]:
+    """The rows on cut-offs, by model and quantity."""
+    fields = [
+        {"year": 2016 + n % 10, "discipline": ("maths", "physics")[n % 2], "difficulty": ("easy", "hard")[n % 3 == 0]}
+        for n in range(600)
+    ]
+    questions = [
+        choice(f"q{n}", question=f"Question {n} of {one['year']}?", fields=one) for n, one in enumerate(fields)
+    ]
+    write_set(folder / "set", questions, "timed")
+    run = evaluate(folder / "set", list(models), folder / "run", execution=Execution(quiet=True))
+    (folder / "models.csv").write_text(f"model,cutoff\n{cut_offs}\n")
+    facts = read_model_facts(folder / "models.csv")
+    found = explain_memory(tabulate([run], memory_parts(), facts=facts), [run]).report.rows("cutoffs")
+    return {(row.factors["model"].rpartition(":")[2], row.quantity): row for row in found}
+
+
+def test_a_break_between_models_is_found(tmp_path: Path) -> None:
+    rows = timed(tmp_path, Timed("a", 0.5, gain=0.25, until=2022), Timed("b", 0.55), Timed("c", 0.6))
+    between, alone = rows["all", "break between models"], rows["a", "break"]
+    assert between.is_significant and (between.value or 0) > 0.05 and between.n == 600
+    assert (alone.value or 0) > 0.1 and alone.p_adjusted is None  # one model's break is described, not tested
+    assert rows["a", "placebo breaks"].value == 0
+    assert rows["c", "break"].note == "fewer than 10 questions, or fewer than two years, on a side of the cut-off"
+
+
+@pytest.mark.parametrize("models", [
+    [Timed("a", 0.5), Timed("b", 0.55), Timed("c", 0.6)],
+    [Timed("a", 0.6, -0.05), Timed("b", 0.6, -0.05), Timed("c", 0.7, -0.05)],
+    [Timed("a", 0.6, -0.06), Timed("b", 0.6, 0.0), Timed("c", 0.5, 0.03)],
+    [Timed("a", 0.4, step=0.25), Timed("b", 0.4, step=0.25), Timed("c", 0.45, step=0.25)],
+    [Timed("a", 0.25, 0.0), Timed("b", 0.3, 0.0), Timed("c", 0.9, -0.02)],
+])  # fmt: skip
+def test_newer_and_harder_questions_are_no_memory(models: list[Timed], tmp_path: Path) -> None:
+    """Trends of each model's own, and a step in difficulty at a cut-off, which one model alone would take for memory."""
+    assert not timed(tmp_path, *models)["all", "break between models"].is_significant
+
+
+@pytest.mark.parametrize(("cut_offs", "quantity", "note"), [
+    ("a,2022\nb,2022", "break between models", "the models have one cut-off, or no question lies between their cut-offs"),
+    ("a,2030\nb,2031", "break between models", "the models have one cut-off, or no question lies between their cut-offs"),
+    ("a,2022", "break", "alone it cannot be told from other questions at that time"),
+])  # fmt: skip
+def test_what_cannot_be_told_says_why(cut_offs: str, quantity: str, note: str, tmp_path: Path) -> None:
+    rows = timed(tmp_path, Timed("a", 0.5), Timed("b", 0.5), cut_offs=cut_offs)
+    assert {row.note for (_, name), row in rows.items() if name == quantity} == {note}
+
+
+@pytest.mark.parametrize(("text", "span"), [
+    ("2023", (2023.0, 2024.0)),
+    ("2023-06", (2023 + 5 / 12, 2023.5)),
+    (" 2023-12-31 ", (2023 + 11 / 12, 2024.0)),
+    ("last year", None),
+    ("", None),
+])  # fmt: skip
+def test_years_and_months_are_read(text: str, span: tuple[float, float] | None) -> None:
+    assert _span(text) == (pytest.approx(span) if span else None)
+
+
+def test_claims_and_choices_of_two_tell_nothing(tmp_path: Path) -> None:
+    rewriter = tmp_path / "other.py"
+    rewriter.write_text(OTHER)
+    questions = [true_false(f"t{n}", question=f"Seven is prime, says {n}.") for n in range(12)]
+    write_set(tmp_path / "set", [*questions, *(choice(f"c{n}", texts=("two", "three")) for n in range(12))])
+    perturb(tmp_path / "set", tmp_path / "changed", ops="counterfactual", rewriter=f"{rewriter}:Other", quiet=True)
+    run = evaluated((tmp_path / "set", tmp_path / "changed"), "baseline:majority", tmp_path / "run")
+    (part, _) = tabulate([run], memory_parts()).parts
+    assert (part.rows, part.notes) == ([], [NONE_ASKED, TWO_ANSWERS])
