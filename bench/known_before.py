@@ -2,14 +2,14 @@
 
     python bench/known_before.py [--repeats 200]
 
-Cut-offs: three models answer questions of ten years. Right is drawn by a Rasch model, with guessing or without; questions
-    get harder along the years, or by a step at a cut-off, alike for all models in log odds. `alarms` is the share of sets
-    of which the break between models is significant at 5 % and positive (2.5 % is meant where nothing is remembered);
-    `mean` is the mean break.
+Cut-offs: three models answer questions of ten years. Right is drawn by a Rasch model, with guessing or without, and
+    questions get harder along the years, or by a step at a cut-off, alike for all models in log odds. `alarms` is the
+    share of sets of which the break between models is significant at 5 % and positive (2.5 % is meant where nothing is
+    remembered); `mean` is the mean break.
 
-Changed questions: three versions of each question, of four options. Wrong answers go to an option that attracts each
-    model (drawn by question), as often as `attracted` says; `remembers` is the share of questions whose published answer
-    is given whatever is asked. `alarms` as above.
+Changed questions: three versions of each question, of four options. Wrong answers go to an option that attracts the
+    model (drawn by question), as often as `attracted` says; `remembers` is the share of questions whose published
+    answer is given whatever is asked. `alarms` as above.
 """
 
 from __future__ import annotations
