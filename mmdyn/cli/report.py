@@ -117,7 +117,7 @@ def _tabulate(
         own = {"why": why_parts, "memory": memory_parts}
         first = own[page]() if page in own else summary_parts(fields)
     if page and form == "html":
-        first = [*why_parts(fields), Flips()]
+        first = [*why_parts(fields), *memory_parts(), Flips()]
     table, published = paper or (None, None)
     found = tabulate(folders, [*parts, *first], published=published, facts=facts, progress=progress)
     return found.of_parts(_titled(found.parts, table) if table else found.parts)
@@ -131,16 +131,7 @@ def _titled(parts: Sequence[TablePart], table: NamedTable) -> list[TablePart]:
 
 def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, asked: int, *, previews: bool) -> str:
     """A report in a form: a page, then as many tables as were asked for."""
-    from mmdyn.tables import (
-        FORMATS,
-        brief_text,
-        explain,
-        explain_memory,
-        full_text,
-        short_text,
-        why_lines,
-        wrapped,
-    )
+    from mmdyn.tables import FORMATS, brief_text, explain, explain_memory, full_text, short_text, why_lines, wrapped
 
     tables, rest = found.of_parts(found.parts[:asked]), found.of_parts(found.parts[asked:])
     if page and form == "html":

@@ -12,7 +12,7 @@ from hashlib import sha256
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -23,7 +23,7 @@ from mmdyn.data import open_image
 from mmdyn.errors import command_line
 from mmdyn.record import Record
 from mmdyn.run import Recorded
-from mmdyn.tables import EVEN, SURE, TO_WRONG, Key, Report, Row, Why, doubts, explain
+from mmdyn.tables import EVEN, SURE, TO_WRONG, Key, Report, Row, Why, doubts
 from mmdyn.view._page import Filter, Piece, render
 from mmdyn.view.index import Catalog, describe
 from mmdyn.view.run import filter_of, results, sides_of
@@ -73,7 +73,7 @@ def report_page(runs: Sequence[RunFolder], report: Report, *, previews: bool = F
     katex = ["katex/katex.min.js"] if any('class="tex' in block for block in blocks) else []
     scripts = [_script((STATIC / name).read_text("utf-8")) for name in [*katex, "view.js", "report.js"]]
     return render(
-        "report.html", **results(report), **answers(_to_send(explain(report, runs))), flips=[],
+        "report.html", **results(report), **_to_send(answers(report, runs)), flips=[],
         title=", ".join(run.name for run in runs), when=time.time(), samples="",
         doubts=list(dict.fromkeys(doubts(report))), settings=list(_settings(runs)), ways=ways, shown=shown,
         blocks=blocks, pictures=pictures, scripts=scripts,
@@ -81,14 +81,19 @@ def report_page(runs: Sequence[RunFolder], report: Report, *, previews: bool = F
     )  # fmt: skip
 
 
-def _to_send(found: Why) -> Why:
-    """The page on why without what the report says elsewhere, and without paths of the machine on which it was made."""
+def _to_send(found: dict[str, Any]) -> dict[str, Any]:
+    """The pages of `answers` without what the report says elsewhere, and without paths of the machine on which they
+    were made."""
+    return {name: _to_be_sent(page) if isinstance(page, Why) else page for name, page in found.items()}
+
+
+def _to_be_sent(page: Why) -> Why:
     sections = [
         replace(section, lines=[replace(line, commands=list(map(_by_names, line.commands))) for line in section.lines])
-        for section in found.sections
+        for section in page.sections
         if section.title != SURE
     ]
-    return replace(found, sections=sections)
+    return replace(page, sections=sections)
 
 
 def _by_names(command: str) -> str:

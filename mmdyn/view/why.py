@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from mmdyn.tables import Why, explain, grid_of
+from mmdyn.tables import Report, explain, explain_memory, grid_of
 from mmdyn.view._page import render, state_address
 from mmdyn.view.index import Catalog
 from mmdyn.view.run import page as run_page
+from mmdyn.work import RunFolder
 
 
 def page(catalog: Catalog, name: str) -> str:
@@ -17,9 +19,11 @@ def page(catalog: Catalog, name: str) -> str:
     report = index.report()
     if report is None:
         return run_page(catalog, name)
-    return render("why.html", **answers(explain(report, [index.run])), title=index.run.name, id=name, live=live)
+    return render("why.html", **answers(report, [index.run]), title=index.run.name, id=name, live=live)
 
 
-def answers(found: Why) -> dict[str, Any]:
-    """What sections.html shows."""
-    return {"why": found, "grids": [grid_of(part) for part in found.tables]}
+def answers(report: Report, runs: Sequence[RunFolder]) -> dict[str, Any]:
+    """What sections.html shows: why scores changed, and what was known before, where the records tell of that."""
+    pages = {"why": explain(report, runs), "memory": explain_memory(report, runs)}
+    grids = {f"{name}_grids": [grid_of(part) for part in page.tables] for name, page in pages.items()}
+    return {name: page for name, page in pages.items() if name == "why" or page.tables} | grids

@@ -110,7 +110,10 @@ def test_the_command_prints_it_and_refuses_what_does_not_go_with_it(fallen: RunF
     assert as_json.stdout_bytes == why(fallen).to_json() == why(fallen).to_json()
     assert [section["title"] for section in json.loads(as_json.stdout)["sections"]] == [*sections(fallen)]
     refused = typed("report", fallen.folder, "--why", "--brief")
-    assert refused.exit_code == 2 and "--full, --brief, --why and --memory are pages of their own: give one" in refused.stderr
+    assert (
+        refused.exit_code == 2
+        and "--full, --brief, --why and --memory are pages of their own: give one" in refused.stderr
+    )
 
 
 def test_failed_answers_leave_exit_status_1(tmp_path: Path) -> None:
