@@ -64,38 +64,85 @@ def adjusted(rows: Sequence[Row], families: Iterable[object] | None = None) -> l
     return adjusted
 
 
-def adjusted_contrasts(rows: Sequence[Row]) -> list[Row]:
-    """Contrasts with p adjusted within their families.
+class Family(NamedTuple):
+    """What a row is tested together with: rows of one kind and name. who: whose change over all chains bounds a
+    chain's p from below."""
+
+    kind: str
+    name: tuple[str, ...]
+    who: tuple[str, ...]
+
+
+FAMILIES = {
+    "a": "changes over all chains",
+    "b": "chains (no less than the p over all chains)",
+    "c": "contexts",
+    "d": "pairs of models",
+    "e": "values of another factor",
+}
+"""The kinds of families, for a note."""
+
+
+def by_families(rows: Sequence[Row], families: Sequence[Family]) -> tuple[list[Row], str]:
+    """Rows with p adjusted by Holm's method within their families, and a note on that: a chain's p is the larger of its
+    own and of that of its change over all chains."""
+    found = adjusted(rows, [family[:2] for family in families])
+    pairs = [pair for pair in zip(found, families, strict=True) if pair[0].p is not None]
+    whole = {family.who: row.p_adjusted for row, family in pairs if family.kind == "a"}
+    sizes = dict[str, set[int]]()
+    for family, size in Counter(family[:2] for _, family in pairs).items():
+        sizes.setdefault(family[0], set()).add(size)
+    counts = {kind: "-".join(map(str, sorted({min(own), max(own)}))) for kind, own in sorted(sizes.items())}
+    told = [f"{count} {FAMILIES[kind]}" for kind, count in counts.items()]
+    note = f"p is adjusted by Holm over {'; '.join(told)}" if told else ""
+    kinds = zip(found, families, strict=True)
+    return [_gated(row, whole.get(family.who)) if family.kind == "b" else row for row, family in kinds], note
+
+
+def _gated(row: Row, first: float | None) -> Row:
+    return row if row.p_adjusted is None or first is None else replace(row, p_adjusted=max(row.p_adjusted, first))
+
+
+def contrast_families(rows: Sequence[Row]) -> list[Family]:
+    """The families of contrasts.
 
     (a) did the score fall: each model on each set, over all chains (or the only one). (b) through which chain: the
     chains of a model and set; none is told where (a) is not. (c) does context help: each context against none on
     standard questions, of a model and set. (d) which model is better, on standard questions and over all chains,
-    without baselines. (e) every other factor, of a model and set. A chain's p is the larger of its own and of (a).
+    without baselines. (e) every other factor, of a model and set.
     """
     pooled = {who_of(row.factors) for row in rows if is_change(row.factors) and is_pooled(row.factors)}
-    found = adjusted(rows, [_family(row, pooled) for row in rows])
-    first = [row for row in found if row.p is not None and _family(row, pooled)[0] == "a"]
-    whole = {who_of(row.factors): row.p_adjusted for row in first}
-    return [_gated(row, whole) if _family(row, pooled)[0] == "b" else row for row in found]
+    return [_family(row, pooled) for row in rows]
 
 
-def _gated(row: Row, whole: dict[tuple[str, ...], float | None]) -> Row:
-    first = whole.get(who_of(row.factors))
-    return row if row.p_adjusted is None or first is None else replace(row, p_adjusted=max(row.p_adjusted, first))
+def change_families(rows: Sequence[Row]) -> list[Family]:
+    """Those of a table of changes by chain, as of contrasts: (a) over all chains, or the only one; (b) the chains of
+    what else the rows are by."""
+    whos = [tuple(value for name, value in row.factors.items() if name != "chain") for row in rows]
+    pooled = {who for row, who in zip(rows, whos, strict=True) if is_pooled(row.factors)}
+    return [
+        Family("a", _apart(row), who) if who not in pooled or is_pooled(row.factors) else Family("b", who, who)
+        for row, who in zip(rows, whos, strict=True)
+    ]
 
 
-def _family(row: Row, pooled: set[tuple[str, ...]]) -> tuple[object, ...]:
+def _apart(row: Row) -> tuple[str, ...]:
+    """The name of a baseline's own family; nothing for models."""
+    model = row.factors.get("model", "")
+    return (model,) if model.startswith(BASELINE) else ()
+
+
+def _family(row: Row, pooled: set[tuple[str, ...]]) -> Family:
     factors, who = row.factors, who_of(row.factors)
-    factor, model = factors["factor"], factors.get("model", "")
-    if is_change(row.factors):
-        own = (model,) if model.startswith(BASELINE) else ()
-        return ("a", *own) if who not in pooled or is_pooled(factors) else ("b", *who)
+    factor = factors["factor"]
+    if is_change(factors):
+        return Family("a", _apart(row), who) if who not in pooled or is_pooled(factors) else Family("b", who, who)
     if factor == "context" and factors["a"] == NONE and is_main(factors):
-        return ("c", *who)
+        return Family("c", who, who)
     if factor == "model" and is_usual(factors) and (factors["variant"] == "standard" or is_pooled(factors)):
         models = factors["a"], factors["b"]
-        return ("d", *models) if any(one.startswith(BASELINE) for one in models) else ("d",)
-    return ("e", factor, *who)
+        return Family("d", models if any(one.startswith(BASELINE) for one in models) else (), who)
+    return Family("e", (factor, *who), who)
 
 
 COMPARED = (*BASES, "model", "run")

@@ -50,7 +50,15 @@ from mmdyn.table import (
 from mmdyn.tables.blocks import APART, MACRO, TOTAL, Block, Key, Numbered, Row, RowWatcher, TablePart, macro_cell
 from mmdyn.tables.chain_effects import attribution_rows, curve_rows
 from mmdyn.tables.columns import Cell, Columns, Watcher, named_runs, read_columns, records_where, split
-from mmdyn.tables.contrasts import FlipWatcher, adjusted, adjusted_contrasts, contrast_rows, field_rows
+from mmdyn.tables.contrasts import (
+    FlipWatcher,
+    adjusted,
+    by_families,
+    change_families,
+    contrast_families,
+    contrast_rows,
+    field_rows,
+)
 from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
 from mmdyn.tables.guessing import guessing_notes, key_rows, position_rows, with_positions
 from mmdyn.tables.judged import CorrectedWatcher, DimensionsWatcher, JudgedWatcher, judge_rows
@@ -321,11 +329,12 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
         for row, cell in (watcher.rows(block) if watcher else KINDS[type(part)](block, part))
     )
     rows = [row for _, row, _ in numbered] if isinstance(part, Whole) else mark_best([*numbered])
-    rows = _adjusted(part, rows)
+    rows, families = _adjusted(part, rows)
     notes = [] if isinstance(part, Whole) else [*_notes(columns, records, apart, axes)]
     notes += [
         *[missing] * bool(missing),
         *[ASSUMED] * isinstance(part, Ladder),
+        *[families] * bool(families),
         *(watcher.notes(rows) if watcher else ()),
         *(guessing_notes(rows) if isinstance(part, Position | AnswerKeys) else ()),
         *(cut_off_notes(columns, rows) if isinstance(part, CutOffs) else ()),
@@ -349,11 +358,15 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
     return TablePart(kind, title, "" if isinstance(part, Repeats) else "quantity", rows, notes, by=by)
 
 
-def _adjusted(part: Part, rows: Sequence[Row]) -> list[Row]:
-    """Rows with p adjusted within their families: one a table, where not said otherwise."""
+def _adjusted(part: Part, rows: Sequence[Row]) -> tuple[list[Row], str]:
+    """Rows with p adjusted within their families, one a table where not said otherwise; and a note on several."""
     if isinstance(part, Contrasts) and not part.by:
-        return adjusted_contrasts(rows)
-    return adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
+        return by_families(rows, contrast_families(rows))
+    if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.by:
+        return by_families(rows, change_families(rows))
+    found = adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
+    tests = sum(row.p_adjusted is not None for row in found)
+    return found, f"p is adjusted by Holm over {tests} tests" if tests > 1 and not isinstance(part, Attribution) else ""
 
 
 def _title(part: Part, axes: Sequence[str]) -> str:

@@ -13,7 +13,8 @@ from tables.making_runs import DYNAMIC, SETS, STANDARD, answer, answers, change,
 from mmdyn.errors import UserError
 from mmdyn.record import Condition, Record
 from mmdyn.stats import holm
-from mmdyn.tables import Key, Report, report
+from mmdyn.table import Paired
+from mmdyn.tables import Key, Report, report, tabulate
 from mmdyn.tables.contrasts import find_sides
 from mmdyn.tables.factors import are_compared
 
@@ -140,6 +141,28 @@ def test_a_chain_is_not_significant_where_the_whole_is_not(tmp_path: Path) -> No
     *chains, whole = changes(report(write_run(tmp_path / "run", records)))
     (pad,) = [row for row in chains if row.factors["chain"] == "pad"]
     assert (pad.p or 1) < 0.01 and (pad.p_adjusted or 0) >= (whole.p_adjusted or 1)
+
+
+def test_a_table_of_changes_by_chain_has_the_p_of_the_report(tmp_path: Path) -> None:
+    records = list[Record]()
+    for model, marks in (("m1", "1" * 14 + "0" * 16), ("m2", "1" * 20 + "0" * 10), ("baseline:random", "01" * 15)):
+        records += answers("1" * 30, model=model) + answers(marks, DYNAMIC, model=model)
+        records += answers("1" * 27 + "0" * 3, Condition("dynamic", "blur"), model=model)
+    run = write_run(tmp_path / "run", records)
+    part = Paired("variant", "standard", "dynamic", ("chain", "model"))
+    found, table = report(run), tabulate([run], [part]).parts[0]
+    of_report = [row for row in changes(found) if row.factors["factor"] == "variant"]
+    same = {(row.factors["model"], row.factors["chain"]): row.p_adjusted for row in of_report}
+    own = {
+        (row.factors["model"], row.factors["chain"]): row.p_adjusted
+        for row in table.rows
+        if row.quantity == "difference"
+    }
+    assert own == same and len(own) == 9 and len({*own.values()}) > 3
+    note = "p is adjusted by Holm over 1-2 changes over all chains; 2 chains (no less than the p over all chains)"
+    assert note in table.notes
+    (contrasts,) = [part for part in found.parts if part.kind == "contrasts" and not part.by]
+    assert any(line.startswith(f"{note}; ") for line in contrasts.notes)
 
 
 def test_breakdowns_go_by_any_field_in_reading_order(tmp_path: Path) -> None:
