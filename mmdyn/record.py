@@ -200,3 +200,10 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     pictures: str | None = None
     score: Score | None = None
     examples: tuple[str, ...] = ()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a judge's verdict is open that intervals allow for: the answer was read, and rules do not settle it.
+        What was not read, or was cut off, counts as the policy has it, though a judge may still raise it."""
+        read = self.score is not None and self.score.needs_judge and self.score.status == "ok"
+        return read and self.reply.finish_reason != "length"

@@ -67,6 +67,7 @@ from .results import (
     Scored as Scored,
     brief_lines as brief_lines,
     brief_text as brief_text,
+    chains_of as chains_of,
     changes_of as changes_of,
     doubts as doubts,
     full_text as full_text,

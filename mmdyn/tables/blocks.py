@@ -21,7 +21,7 @@ TOTAL, MACRO = "all", "mean"
 Interval: TypeAlias = tuple[float, float]
 """The ends of a 95 % interval."""
 
-WAITING = "some answers are not judged yet: intervals and p hold for every verdict"
+WAITING = "some answers were read, but are not judged yet: intervals and p hold for every verdict on them"
 AS_RULES = "some answers are not judged yet, and count here as the rules score them"
 UNTESTED = "some answers are not judged yet, so nothing is tested"
 """Notes on numbers of which some answers need a judge and had none."""
@@ -29,6 +29,11 @@ UNTESTED = "some answers are not judged yet, so nothing is tested"
 
 SIGNIFICANT = 0.05
 """An adjusted p below it is significant."""
+
+POINT = 0.01
+"""What a judge of unread replies could add to a score is told from here on."""
+
+MOSTLY_UNREAD = "mostly unread: over half of the change is unread replies, and what was read shows no significant one"
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -43,6 +48,12 @@ class Row(Struct, frozen=True, kw_only=True):
             `doubtful` by rules without a model as judge; the others failed or were not asked.
         p, p_adjusted: Of the test that a difference is 0, or that all are equal; adjusted by Holm over its family.
         judged: Where answers wait for a judge, the range of the value over all verdicts; `ci95` and `p` hold for each.
+        at_most: Of a score, its value if a judge gave 1 to all that it could look at, unread replies among it, for
+            which neither `judged` nor `ci95` allows; None where each of these was read.
+        chains: How many chains it is a mean over.
+        over_read: Of a difference whose own test says that it is not 0: `unclear` where the questions that were read on
+            both sides do not show it, `mostly unread` where besides the share of unread replies moved by more than half
+            of it.
         scale: The scores that a difference is of: `raw`, or `corrected` for chance.
         differs: What its sides differ in beside the factor.
         mark, note: `best` or `second` where it differs significantly from the next; how to read it, or why it is
@@ -71,6 +82,9 @@ class Row(Struct, frozen=True, kw_only=True):
     p: float | None = None
     p_adjusted: float | None = None
     judged: Interval | None = None
+    at_most: float | None = None
+    chains: int = 1
+    over_read: Literal["", "unclear", "mostly unread"] = ""
     scale: Scale | Literal[""] = ""
     differs: tuple[str, ...] = ()
     mark: Literal["", "best", "second"] = ""
@@ -83,6 +97,18 @@ class Row(Struct, frozen=True, kw_only=True):
     def is_significant(self) -> bool:
         """Whether its adjusted p is below SIGNIFICANT."""
         return self.p_adjusted is not None and self.p_adjusted < SIGNIFICANT
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is significant, and not mostly for replies that were not read."""
+        return self.is_significant and self.over_read != "mostly unread"
+
+    @property
+    def gain(self) -> float:
+        """By how much a judge of unread replies could raise a score beyond what it is, or may be once judged; 0 below
+        POINT."""
+        most = self.judged[1] if self.judged else self.value or 0.0
+        return self.at_most - most if self.at_most is not None and self.at_most - most >= POINT else 0.0
 
 
 class RowDetails(TypedDict, total=False):
@@ -100,6 +126,7 @@ class RowDetails(TypedDict, total=False):
     counts: Counts
     p: float | None
     judged: Interval | None
+    chains: int
     scale: Scale | Literal[""]
     differs: tuple[str, ...]
     method: str
@@ -241,6 +268,7 @@ class Block(NamedTuple):
             needs_judge=counts.needs_judge,
             p=details.get("p"),
             judged=details.get("judged"),
+            chains=details.get("chains", 1),
             scale=details.get("scale", ""),
             differs=details.get("differs", ()),
             method=details.get("method", ""),
@@ -271,7 +299,8 @@ class Block(NamedTuple):
             note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
             empty: RowDetails = {"note": note, "counts": cell.counts, **details}
             return self.row(axes, key, quantity, None, **empty)
-        found: RowDetails = {"n": len(np.unique(cell.parents)), "counts": cell.counts, **details}
+        n = len(np.unique(cell.parents))
+        found: RowDetails = {"n": n, "counts": cell.counts, "chains": cell.chains, **details}
         if strata is not None:
             found["note"] = "; ".join(filter(None, (details.get("note"), _small_groups(strata))))
         if self.measure.unit == "count":

@@ -59,8 +59,7 @@ SAME = 1e-9
 """Chance levels that differ by no more are equal but for rounding."""
 
 FLAGS = ("failed", "unscored", "needs_judge", "waits", "unparsed", "refused", "truncated")
-"""Flags of records. `waits`: the answer was read, needs a judge and had none; an unread or truncated answer never
-waits."""
+"""Flags of records."""
 
 FAILED, UNSCORED, NEEDS_JUDGE, WAITS, UNPARSED, REFUSED, TRUNCATED = (1 << place for place in range(len(FLAGS)))
 STATUSES = {"unparsed": UNPARSED, "refused": REFUSED}
@@ -361,8 +360,8 @@ class _Builder:
         return key, parent
 
     def _add_worth(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
-        score, failed, cut_off = record.score, has_failed(record), is_cut_off(record.reply)
-        flags = FAILED * failed | TRUNCATED * cut_off
+        score, failed = record.score, has_failed(record)
+        flags = FAILED * failed | TRUNCATED * is_cut_off(record.reply)
         if failed:
             if len(self._failures) < SHOWN_FAILURES:
                 reason = record.reply.error or (score.rule if score else "") or "the answer could not be scored"
@@ -371,8 +370,7 @@ class _Builder:
             flags |= UNSCORED
         else:
             _check(run, record, score)
-            waits = score.needs_judge and score.status == "ok" and not cut_off
-            flags |= NEEDS_JUDGE * score.needs_judge | WAITS * waits | STATUSES.get(score.status, 0)
+            flags |= NEEDS_JUDGE * score.needs_judge | WAITS * record.waits | STATUSES.get(score.status, 0)
         self._flags.append(flags)
         self._chance.append(nan if score is None else score.chance)
         for measured, kind in self._measures.items():
@@ -690,16 +688,7 @@ def counts_of(columns: Columns, records: Ints) -> Counts:
 
 def add_counts(cells: Sequence[Cell]) -> Counts:
     """The sums of the counts of several cells."""
-    each = [cell.counts for cell in cells]
-    return Counts(
-        answers=sum(counts.answers for counts in each),
-        failed=sum(counts.failed for counts in each),
-        unscored=sum(counts.unscored for counts in each),
-        needs_judge=sum(counts.needs_judge for counts in each),
-        unparsed=sum(counts.unparsed for counts in each),
-        refused=sum(counts.refused for counts in each),
-        truncated=sum(counts.truncated for counts in each),
-    )
+    return Counts._make(np.sum([cell.counts for cell in cells], axis=0).tolist())
 
 
 def records_where(columns: Columns, where: Mapping[str, tuple[str, ...]]) -> tuple[Ints, str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ from mmdyn.tables.factors import (
     reading_order,
     who_of,
 )
-from mmdyn.tables.pairing import EVEN, READ, TOO_FEW_GROUP, Pair
+from mmdyn.tables.pairing import ALPHA, EVEN, READ, TOO_FEW_GROUP, Pair
 from mmdyn.tables.scores import conditions_of, laid_field, values_of
 from mmdyn.work import SAMPLE, Reader, RunConfig, RunFolder
 
@@ -184,11 +184,12 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
         if sides.factor not in ("variant", "run"):
             pair = pair._replace(note="")  # other factors ask the same questions
         note, comparable = _comparable(columns, sides, conditions)
-        names, notes = ("a", "b"), [note] * bool(note)
+        names, notes, front = ("a", "b"), [note] * bool(note), block._replace(front=sides.factors())
         if not part.by:
             differs = _differing(columns, sides, a, b)
-            yield from pair.rows((), (), names, notes, differs, comparable=comparable)
-            yield from _read_rows(block._replace(front=sides.factors()), pair) if comparable else ()
+            read = [*_read_rows(front, pair)] if comparable else []
+            yield from _over_read(pair.rows((), (), names, notes, differs, comparable=comparable), read)
+            yield from read
             continue
         field = laid_field(columns, part.by, a, b)
         asked = np.union1d(columns.parents[a], columns.parents[b])
@@ -197,7 +198,8 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
             continue
         for value, code in values:
             own = pair.only(field.codes == code)
-            yield from own.rows((part.by,), (value,), names, notes, comparable=comparable)
+            rows = own.rows((part.by,), (value,), names, notes, comparable=comparable)
+            yield from _over_read(rows, [*_read_rows(front, own)] if comparable else [])
 
 
 def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
@@ -216,6 +218,22 @@ def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
         details: RowDetails = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
         details["ci95"] = found.ci95
         yield block.row((), (), READ, found.value, **details), None
+
+
+def _over_read(rows: Iterable[Numbered], read: Sequence[Numbered]) -> Iterator[Numbered]:
+    """The rows of a contrast, whose difference says what the rows `read` make of it."""
+    found = {row.quantity: row for row, _ in read}
+    for row, cell in rows:
+        tested = found and row.quantity == "difference" and row.p is not None and row.p <= ALPHA
+        yield (replace(row, over_read=_read_says(row, found)) if tested else row), cell
+
+
+def _read_says(row: Row, read: Mapping[str, Row]) -> Literal["", "unclear", "mostly unread"]:
+    change, ends = row.value or 0.0, read[READ].ci95 if READ in read else None
+    if ends and min(end * change for end in ends) > 0:
+        return ""
+    before, after = (read[f"unread {side}"].value or 0.0 for side in "ab")
+    return "mostly unread" if 2 * (before - after) * change > change**2 else "unclear"
 
 
 def find_sides(keys: Sequence[Key]) -> list[Sides]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from math import nan
 from pathlib import Path
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 
 from mmdyn.context import ALL, ELABORATE, HINT, NONE, PICTURES, SOURCES, Context
 from mmdyn.data import SampleSet, read_set_manifest
-from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
+from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, unreadable
 from mmdyn.plugins import ALIASES, resolve
 from mmdyn.record import ContextInfo, Record
 from mmdyn.sample import Sample, from_json
@@ -403,6 +404,21 @@ def changed(chain: str) -> str:
     full = [resolve("operators", one) for name in short for one in ALIASES.get(name, (name,))]
     kinds = {name.partition(".")[0] for name in full}
     return "both" if len(kinds) > 1 else "".join(kinds) or "nothing"
+
+
+def of_pictures(factors: Mapping[str, str]) -> bool:
+    """Whether the sides of a contrast differ in pictures and in nothing else.
+
+    >>> of_pictures({"factor": "variant", "chain": "invert+pad"})
+    True
+    >>> of_pictures({"factor": "context", "a": "none", "b": "no-picture"})
+    True
+    """
+    if factors["factor"] == "context":
+        return {factors["a"], factors["b"]} == {NONE, Context(pictures="withheld").name}
+    with suppress(PluginError):  # of an operator that is not installed here nothing is known
+        return factors["factor"] == "variant" and changed(factors["chain"]) == "image"
+    return False
 
 
 PICKED = "picked"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mmdyn.tables.blocks import MACRO, TOTAL, WAITING, Row, TablePart
-from mmdyn.tables.factors import FACTORS, FRONT, chain_name, condition_name, contrast_name, plain_model
+from mmdyn.tables.blocks import MACRO, MOSTLY_UNREAD, TOTAL, WAITING, Row, TablePart
+from mmdyn.tables.factors import FACTORS, FRONT, chain_name, condition_name, contrast_name, is_pooled, plain_model
 from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.run_state import FOLLOWED
 
@@ -96,6 +96,10 @@ BARE = (*SIDES, RAW)
 
 SIGNED = ("difference", RAW, READ, "slope", "shapley", "whole", "interaction", "log odds", "elo")
 SHOWN = 3
+
+UNREAD_SCORES = "no interval or p allows for a judge of replies that were not read; with it, scores are at most"
+UNREAD_MARK = "?"
+"""What stands behind a change that is mostly unread."""
 
 UNITS = "in percent, with 95 % intervals"
 BEST = "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
@@ -234,7 +238,10 @@ def _is_signed(row: Row) -> bool:
 
 
 def _word(row: Row | None) -> Word:
-    return Word("-") if row is None else Word(number(row.value, row.unit, row.ci95, sign=_is_signed(row)), row.mark)
+    if row is None:
+        return Word("-")
+    shown = number(row.value, row.unit, row.ci95, sign=_is_signed(row))
+    return Word(shown + UNREAD_MARK * (row.over_read == "mostly unread"), row.mark)
 
 
 def _bare(row: Row | None, difference: Row | None) -> Word:
@@ -251,13 +258,19 @@ def _notes(part: TablePart) -> Iterator[str]:
         yield f"{UNITS}; n counts {COUNTED.get(part.kind, 'questions')}"
     if any(row.judged for row in part.rows):
         yield WAITING
+    if gains := sorted((row for row in part.rows if row.gain), key=lambda row: -row.gain):
+        told = [f"{', '.join(_labels(part, row.factors).values())} {percent(row.at_most, None)}" for row in gains]
+        yield f"{UNREAD_SCORES}: {'; '.join(told[:SHOWN])}" + f" and {len(told) - SHOWN} more" * (len(told) > SHOWN)
+    if chains := sorted({row.chains for row in part.rows if row.chains > 1 and is_pooled(row.factors)}):
+        yield f"{TOTAL}: mean over {' or '.join(map(str, chains))} chains"
     if any(row.mark for row in part.rows):
         yield BEST
     said = dict[str, dict[str, None]]()
     for row in part.rows:
         where = ", ".join(_labels(part, row.factors).values()) or row.quantity
         differs = f"also differs in: {', '.join(row.differs)}" if row.differs else ""
-        for note in filter(None, (row.note, differs)):
+        unread = f"({UNREAD_MARK}) {MOSTLY_UNREAD}" * (row.over_read == "mostly unread")
+        for note in filter(None, (row.note, differs, unread)):
             said.setdefault(note, {})[where] = None
     for note, named in said.items():
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""

@@ -23,10 +23,9 @@ ONCE = (
     "nothing tells what a chain flips from what flips where nothing changed: run the same `mmdyn eval` with --epochs 3,"
     " or add a null chain (`mmdyn perturb --ops image.null,text.null`)"
 )
-NEVER = (
-    "repeated replies, and those to a null chain where there is one, never differ, so that there is no noise floor and"
-    " no test: add a null chain (`mmdyn perturb --ops image.null,text.null`), or sample (`-m MODEL,temperature=1`)"
-)
+SAMPLE = "so that there is no noise floor and no test: sample (`-m MODEL,temperature=1`)"
+NEVER = f"repeated replies never differ, {SAMPLE}, or add a null chain (`mmdyn perturb --ops image.null,text.null`)"
+NULL_NEVER = f"no answer to a null chain turned, {SAMPLE} in the same `mmdyn eval` with --epochs 3"
 NONE = "no question has this under both"
 
 ByParent: TypeAlias = dict[int, float]
@@ -82,7 +81,7 @@ def _floor(block: Block, again: _Tried, standard: Ints, varied: Ints) -> _Floor:
     to_wrong, to_right = _turned(again, null)
     if any(to_wrong.values()) or any(to_right.values()):
         return _Floor(NULL_CHAIN, to_wrong, to_right)
-    return _Floor("", {}, {}, NEVER if again.most > 1 or len(null.values) else ONCE)
+    return _Floor("", {}, {}, NULL_NEVER if len(null.values) else NEVER if again.most > 1 else ONCE)
 
 
 def _turned(again: _Tried, cell: Cell) -> tuple[ByParent, ByParent]:

@@ -24,7 +24,7 @@ from mmdyn.stats import (
     paired_difference_between,
 )
 from mmdyn.table import Paired
-from mmdyn.tables.blocks import Block, Interval, Key, Numbered, Row, RowDetails, p_digits
+from mmdyn.tables.blocks import UNTESTED, Block, Interval, Key, Numbered, Row, RowDetails, p_digits
 from mmdyn.tables.columns import SAME, Cell, Columns, add_counts, counts_of
 from mmdyn.tables.factors import NOT_GIVEN, PICKED
 
@@ -127,6 +127,7 @@ class Pair(NamedTuple):
             "not_applicable": self._dropped("not_applicable"),
             "rejected": self._dropped("rejected"),
             "doubtful": self._dropped("doubtful"),
+            "chains": max(self.a.chains, self.b.chains),
             "scale": self.scale,
             "differs": differs,
         }
@@ -287,7 +288,7 @@ def difference_row(
     """The row of a difference, or of another number that is tested against 0."""
     found = found.rounded
     few = TOO_FEW_OFF if quantity.startswith("slope") else TOO_FEW_NOTE
-    notes = notes if found.p is not None else [*notes, few]
+    notes = notes if found.p is not None or UNTESTED in notes else [*notes, few]
     given: RowDetails = {
         "ci95": found.ci95,
         "method": found.method,

@@ -26,13 +26,15 @@ SHARES = ("share", "points")
 
 
 class Point(NamedTuple):
-    """A number of a chart with its interval, in the unit of the chart's axis."""
+    """A number of a chart with its interval, in the unit of the chart's axis; it is hollow where it is mostly
+    unread."""
 
     series: str
     label: str
     value: float
     low: float | None = None
     high: float | None = None
+    unread: bool = False
 
 
 class Chart(NamedTuple):
@@ -74,9 +76,9 @@ def pick_chart(charts: Mapping[str, Chart], name: str) -> Chart:
     return charts[name or next(iter(charts))]
 
 
-def _point(series: str, label: str, value: float, ends: Sequence[float | None] | None, by: float = 100) -> Point:
-    low, high = (None if end is None else by * end for end in ends or (None, None))
-    return Point(series, label, by * value, low, high)
+def _point(series: str, label: str, row: Row, by: float = 100) -> Point:
+    low, high = (None if end is None else by * end for end in row.ci95 or (None, None))
+    return Point(series, label, by * (row.value or 0), low, high, row.over_read == "mostly unread")
 
 
 def _of_scores(part: TablePart, rows: Sequence[Row]) -> Chart:
@@ -89,7 +91,9 @@ def _of_changes(part: TablePart, rows: Sequence[Row]) -> Chart:
     corrected = dict.fromkeys(row.factors["set"] for row in own if row.scale == "corrected")
     some = f" in {', '.join(corrected)}" * any(row.scale != "corrected" for row in own)
     scale = f", corrected for chance{some}" * bool(corrected)
-    return Chart("dots", f"change, in points{scale}", _of_conditions(part, own, chain_name))
+    points = _of_conditions(part, own, chain_name)
+    hollow = "\nhollow: mostly unread" * any(point.unread for point in points)
+    return Chart("dots", f"change, in points{scale}{hollow}", points)
 
 
 def _of_conditions(part: TablePart, rows: Sequence[Row], name: Callable[[Mapping[str, str]], str]) -> list[Point]:
@@ -97,12 +101,10 @@ def _of_conditions(part: TablePart, rows: Sequence[Row], name: Callable[[Mapping
     apart = [front for front in FRONT if len({row.factors.get(front) for row in rows}) > 1]
     named = [([row.factors[front] for front in apart], name(row.factors), row) for row in rows]
     if not part.by:
-        return [_point(", ".join(who), label, row.value or 0, row.ci95) for who, label, row in named]
+        return [_point(", ".join(who), label, row) for who, label, row in named]
     pooled = {_but_chain(row.factors, part.by) for row in rows if is_pooled(row.factors)}
     whole = [one for one in named if is_pooled(one[2].factors) or _but_chain(one[2].factors, part.by) not in pooled]
-    return [
-        _point(", ".join((*who, label)), row.factors[part.by], row.value or 0, row.ci95) for who, label, row in whole
-    ]
+    return [_point(", ".join((*who, label)), row.factors[part.by], row) for who, label, row in whole]
 
 
 def _but_chain(factors: Mapping[str, str], by: str) -> tuple[str, ...]:
@@ -140,7 +142,7 @@ def _of_part(part: TablePart, rows: Sequence[Row]) -> Chart:
     by, unit = (
         (100, "percent" if rows[0].unit == "share" else "points") if rows[0].unit in SHARES else (1, rows[0].unit)
     )
-    points = [_point(_but(told, across), told[across], row.value or 0, row.ci95, by) for told, row in cells]
+    points = [_point(_but(told, across), told[across], row, by) for told, row in cells]
     what = "mean " * (part.kind == "leaderboard") + rows[0].quantity
     numbers = part.kind in ("pivot", "curves") and len(points) > 1 and all(_is_number(point.label) for point in points)
     return Chart("line" if numbers else "dots", f"{what}, in {unit}", points, across)
@@ -246,9 +248,11 @@ def _draw_rows(axes: Axes, chart: Chart, series: list[str], labels: list[str]) -
         if chart.kind == "bars":
             axes.barh(rows, values, 0.6, label=_told(name), color=f"C{1 - number}")
         else:
-            axes.errorbar(
-                values, rows, xerr=_errors(points), fmt=MARKERS[number % len(MARKERS)], label=_told(name), capsize=1.5
-            )
+            form = MARKERS[number % len(MARKERS)]
+            axes.errorbar(values, rows, xerr=_errors(points), fmt=form, label=_told(name), capsize=1.5)
+            for point, row in zip(points, rows, strict=True):
+                if point.unread:
+                    axes.plot(point.value, row, form, color=f"C{number}", markerfacecolor="white", zorder=3)
     axes.set_yticks(range(len(labels)), ["\n".join(_wrapped(_told(label))) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")

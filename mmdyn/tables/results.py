@@ -13,16 +13,18 @@ from msgspec.structs import replace
 
 from mmdyn.frame import Frame, Framed
 from mmdyn.html import markup
-from mmdyn.tables.blocks import Row, TablePart, rows_of
+from mmdyn.stats import holm
+from mmdyn.tables.blocks import MOSTLY_UNREAD, SIGNIFICANT, Row, TablePart, rows_of
 from mmdyn.tables.columns import FORM, Columns
-from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, who_of
+from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, of_pictures, who_of
 from mmdyn.tables.formats import FORMATS, Tables, table_frame
-from mmdyn.tables.grid import digits_of, p_value, percent, points
+from mmdyn.tables.grid import SHOWN, digits_of, p_value, percent, points
 from mmdyn.tables.guessing import key_lines, position_lines
 from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.plot import Plot, draw_chart, pick_chart, table_charts
 from mmdyn.tables.run_state import FOLLOWED, FailedReply, RunState, caveats, state_lines
 from mmdyn.tables.terminal import clean, wrapped
+from mmdyn.work import PICTURES_UNREAD
 
 
 class Scored(NamedTuple):
@@ -158,9 +160,12 @@ def brief_lines(report: Tables) -> list[str]:
 
 
 def score_text(row: Row) -> str:
-    """Write a score with its interval, and its range over all verdicts where answers wait for a judge."""
+    """Write a score with its interval; its range over all verdicts where answers wait for a judge; and how far a judge
+    could raise it that looked at unread replies, too."""
     judged = [points(end, digits_of(row.ci95)) for end in row.judged or ()]
-    return percent(row.value, row.ci95) + (f" ({' to '.join(judged)} once judged)" if judged else "")
+    told = [f"{' to '.join(judged)} once judged"] * bool(judged)
+    told += [f"up to {points(row.at_most or 0, digits_of(row.ci95))} with unread replies judged"] * bool(row.gain)
+    return percent(row.value, row.ci95) + (f" ({', '.join(told)})" if told else "")
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
@@ -170,16 +175,16 @@ def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
 
 
 def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
-    """The main change of a model, and of the chains whose change is significant the one that takes most."""
+    """The main change of a model, and of the chains whose change is clear the one that takes most."""
     every = [change for change in changes_of(report.parts) if who_of(change.factors) == who]
     found = [one for one in every if is_change(one.factors) and one.value is not None]
     if not found:
         return
     whole = next((one for one in found if is_pooled(one.factors)), found[0])
-    chains = [one for one in found if not is_pooled(one.factors)]
+    chains = [one for one in found if not is_pooled(one.factors) and one.difference.over_read != "mostly unread"]
     worst = min(chains, key=lambda one: one.value or 0.0, default=whole)
     yield f"  dynamic - standard {_told(whole)}"
-    if worst is not whole and (worst.value or 0) < 0 and worst.difference.is_significant:
+    if worst is not whole and (worst.value or 0) < 0 and worst.difference.is_clear:
         yield f"  {worst.factors['chain']} takes most: {_told(worst)}"
 
 
@@ -188,7 +193,12 @@ def _told(change: Change) -> str:
     if change.raw is not None:
         scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
-    return f"{found}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+    return f"{found}{chains_of(row)}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+
+
+def chains_of(row: Row) -> str:
+    """The part of a sentence on a change that says over how many chains it is a mean; empty for one."""
+    return f", mean over {row.chains} chains" if row.chains > 1 else ""
 
 
 def unread_of(change: Change) -> str:
@@ -230,11 +240,13 @@ def doubts(report: Tables) -> Iterator[str]:
     yield from _few_questions(main)
     said = "; ".join(change.difference.note for change in main)
     yield from (line for _, line in position_lines(report.parts) if line not in said)
-    if waiting := sum(state.needs_judge for state in report.runs):
-        yield f"{waiting} answers are not judged: intervals and p hold for every verdict"
+    yield from _unjudged(report)
+    unread = [one for one in changes_of(report.parts) if is_change(one.factors) and one.difference.is_significant]
+    if names := [f"{one.factors['chain']} ({front_of(one.factors)})" for one in unread if not one.difference.is_clear]:
+        yield f"{', '.join(names[:SHOWN])}{' and others' * (len(names) > SHOWN)}: {MOSTLY_UNREAD}"
     for change in main:
         a, b = (change.factors[side] for side in ("a", "b"))
-        yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference))
+        yield from (f"{a} to {b}: {remark}" for remark in remarks(change.difference) if remark != MOSTLY_UNREAD)
     weak = sorted({row.factors["chain"] for row in report.rows("strengths") if row.note})
     if weak:
         yield f"the variants of {', '.join(weak)} are weak: they hardly differ from their parents"
@@ -242,10 +254,25 @@ def doubts(report: Tables) -> Iterator[str]:
     yield from key_lines(report.parts)
 
 
+def _unjudged(report: Tables) -> Iterator[str]:
+    """What answers that need a judge and had none mean for the numbers: those that were read, and the others."""
+    if waiting := sum(state.waits for state in report.runs):
+        yield f"{waiting} answers wait for a judge: intervals and p hold for every verdict on them"
+    if unread := sum(state.needs_judge for state in report.runs) - waiting:
+        told = f"{unread} answers were not read (or cut off), and no interval or p allows for a judge of them"
+        gains = sorted((one.score for one in scores_of(report.parts) if one.score.gain), key=lambda row: -row.gain)
+        for row in gains[:1]:
+            ends = " to at most ".join(points(end or 0, digits_of(row.ci95)) for end in (row.value, row.at_most))
+            others = f", and {len(gains) - 1} more by a point or more" * (len(gains) > 1)
+            told += f": one could raise {condition_name(row.factors)} ({front_of(row.factors)}) from {ends}{others}"
+        yield told
+
+
 def remarks(row: Row) -> list[str]:
-    """The remarks on a contrast: its note, and what else its sides differ in."""
+    """The remarks on a contrast: its note, what else its sides differ in, and whether it is mostly unread."""
     differs = [what for what in row.differs if what != FORM or row.scale != "corrected"]
-    return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else [])]
+    unread = [MOSTLY_UNREAD] * (row.over_read == "mostly unread")
+    return [*filter(None, [row.note]), *([f"also differs in: {', '.join(differs)}"] if differs else []), *unread]
 
 
 def brief_text(report: Tables) -> str:
@@ -295,6 +322,16 @@ SCHEMA = 1
 """The version of the JSON form: it goes up where a field changes its meaning or goes."""
 
 
+def _but_those_that_see(state: RunState, parts: Sequence[TablePart]) -> RunState:
+    """The state without the doubt, which token counts alone give rise to, that a model's pictures were not read, where
+    its scores show that they were: a change of nothing but pictures moved them, or leaving these out did."""
+    of = [change for change in changes_of(parts) if of_pictures(change.factors)]
+    tested = zip(of, holm([change.difference.p for change in of]), strict=True)
+    moved = [change.factors for change, p in tested if p is not None and p < SIGNIFICANT]
+    sees = {f"{one.get('model')}: {PICTURES_UNREAD}" for one in moved if one.get("run", state.name) == state.name}
+    return replace(state, servers=tuple(said for said in state.servers if said not in sees))
+
+
 class Report(Struct, Framed, frozen=True):
     """The result of `report` and `tabulate`: tables of numbers, rounded to six digits.
 
@@ -318,7 +355,8 @@ class Report(Struct, Framed, frozen=True):
         """Make a report of tables, with the state of the runs that `columns` were read from."""
         complete = all(state.complete for state in columns.states)
         failed = int(columns.flags["failed"].sum())
-        return cls(SCHEMA, title, complete, failed, [*columns.states], [*columns.failures], [*parts])
+        states = [_but_those_that_see(state, parts) for state in columns.states]
+        return cls(SCHEMA, title, complete, failed, states, [*columns.failures], [*parts])
 
     def rows(self, kind: str, quantity: str = "") -> list[Row]:
         """The rows of all tables of a kind, such as scores or contrasts; only those of a quantity if one is named."""

@@ -164,6 +164,7 @@ class RunState(Struct, frozen=True):
             sets differ.
         skipped: By mode, samples that could not be asked in it.
         unscored, needs_judge: Answers without a score; answers that rules alone do not settle.
+        waits: Of the latter those that were read, and so the only ones for whose verdicts intervals and p hold.
         rejected: Of the failed records, those that no retry can mend.
         corrected: Answers scored by a corrected golden answer.
         spending, judge_spending: What each model, and each judge, cost.
@@ -196,6 +197,7 @@ class RunState(Struct, frozen=True):
     cache: CacheUse = field(default_factory=CacheUse)
     servers: tuple[str, ...] = ()
     fingerprints: tuple[str, ...] = ()
+    waits: int = 0
 
     @property
     def unjudged(self) -> bool:
@@ -227,7 +229,8 @@ def state_lines(state: RunState) -> Iterator[str]:
         yield f"{state.name}: {state.unscored} answers are not scored yet; {again} scores them."
     if state.needs_judge and not state.waiting and "+" not in state.scorer:
         ask = "`mmdyn score RUN --judge MODEL` asks one"
-        yield f"{state.name}: {state.needs_judge} answers need a judge and had none; {ask}."
+        unread = f" ({state.needs_judge - state.waits} of them were not read)" * (state.needs_judge > state.waits)
+        yield f"{state.name}: {state.needs_judge} answers need a judge and had none{unread}; {ask}."
     if state.failed:
         refused = f", {state.rejected} of them refused by the server" if state.rejected else ""
         yield f"{state.name}: {state.failed} never answered (failed){refused}, left out of every score and contrast."
@@ -262,6 +265,7 @@ class StateTally:
         else:
             self._counts["unscored"] += score is None
             self._counts["needs_judge"] += score is not None and score.needs_judge
+            self._counts["waits"] += record.waits
         self.spend(record.model, record.reply)
 
     def spend(self, model: str, reply: Reply) -> None:
@@ -292,6 +296,7 @@ class StateTally:
             rejected=counts["rejected"],
             unscored=counts["unscored"],
             needs_judge=counts["needs_judge"],
+            waits=counts["waits"],
             corrected=counts["corrected"],
             cache=self._cache,
             servers=tuple(self._said_of_servers(run)),

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from mmdyn.context import ALL, HINT, NONE, Context
 from mmdyn.record import Record
@@ -21,7 +22,7 @@ from mmdyn.sample import Sample
 from mmdyn.stats import Ints, roc_auc
 from mmdyn.table import Auc, Metrics, Scores
 from mmdyn.tables.blocks import Block, Numbered, Row, RowWatcher
-from mmdyn.tables.columns import Columns, key_order
+from mmdyn.tables.columns import Columns, key_order, record_weights
 from mmdyn.tables.factors import (
     IN_PART,
     LEAK,
@@ -134,7 +135,7 @@ def _rows(block: Block, axes: Sequence[str], key: tuple[str, ...], records: Ints
         yield block.mean_row(axes, key, "score", cell), cell
         return
     chance = round(float(np.average(cell.chance, weights=cell.weights)), 6)
-    yield block.mean_row(axes, key, "score", cell), cell
+    yield replace(block.mean_row(axes, key, "score", cell), at_most=_at_most(block, records)), cell
     if chance > 0:
         corrected = block._replace(measured="corrected")
         beyond = corrected.cell(records)
@@ -149,6 +150,17 @@ def _rows(block: Block, axes: Sequence[str], key: tuple[str, ...], records: Ints
         part = block._replace(measured=name)
         if len((found := part.cell(records)).values):
             yield part.mean_row(axes, key, name, found), found
+
+
+def _at_most(block: Block, records: Ints) -> float | None:
+    """The score if a judge gave 1 to each answer that needs one; None where all of these were read."""
+    columns, values = block.columns, block.columns.worth["score"][0]
+    kept = records[~np.isnan(values[records])]
+    needing = columns.flags["needs_judge"][kept]
+    if not (needing & ~columns.flags["waits"][kept]).any():
+        return None
+    weights = record_weights(columns, "score", kept)
+    return round(float(np.average(np.where(needing, 1.0, values[kept]), weights=weights)), 6)
 
 
 def score_notes(block: Block, part: Scores) -> Iterator[str]:

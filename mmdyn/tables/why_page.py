@@ -20,11 +20,12 @@ from mmdyn.tables.contrasts import EQUAL
 from mmdyn.tables.factors import BASES, front_of, is_change, is_pooled, who_of
 from mmdyn.tables.grid import digits_of, p_value, percent, points
 from mmdyn.tables.guessing import position_lines
-from mmdyn.tables.results import Change, Report, changes_of, doubts, main_changes, unread_of
+from mmdyn.tables.noise import NULL_NEVER
+from mmdyn.tables.results import Change, Report, chains_of, changes_of, doubts, main_changes, unread_of
 from mmdyn.tables.tabulation import summary_parts, tabulate
 from mmdyn.tables.terminal import clean
 from mmdyn.tables.trends import NET
-from mmdyn.work import ModelEntry, ProgressBar, RunFolder
+from mmdyn.work import PICTURES_UNREAD, ModelEntry, ProgressBar, RunFolder
 
 FULL, MOST = 5, 10
 """Operators of which all subsets are made, and of which some orders are."""
@@ -55,12 +56,21 @@ class NextRuns:
         self._gone = {str(folder): None for folder, name in roots if name not in there}
         self._models = {one.label: _typed(one) for run in runs for one in run.config.models}
         self._asked = {one.label: one for run in runs for one in run.config.models if not _is_baseline(one)}
-        chains = (name for _, one in entries for name in one.strength)
+        strengths = [named for _, one in entries for named in one.strength.items()]
+        self.has_null = any(strength.role == "null" for _, strength in strengths)
+        chains = (name for name, strength in strengths if strength.role != "null")
         self._operators = list(_each_once(operator for name in chains for operator in name.split("+")))
 
     def noise(self) -> list[str]:
-        """Ask variants that nobody would call changed; that tells of models that repeat their replies, too."""
-        return self._made("null", "image.null,text.null")
+        """Ask variants that nobody would call changed; that tells of models that repeat their replies, too. None where
+        these are among the sets."""
+        return [] if self.has_null else self._made("null", "image.null,text.null")
+
+    def seeing(self) -> list[str]:
+        """Ask with the pictures and without; none where that was done."""
+        if any(one.context == "no-picture" for run in self._runs for one in run.config.conditions):
+            return []
+        return self._eval("pictures", self._standard, "--mode", "standard", "--context", "none,no-picture")
 
     def counterfactual(self) -> list[str]:
         """Ask variants that have other answers; a model, best another one than those that are asked, makes them."""
@@ -324,9 +334,8 @@ def _fell(report: Report) -> Iterator[Line]:
     """The main change of each model on each set."""
     for change in _main(report):
         row = change.difference
-        yield Line(
-            f"{front_of(change.factors)}: {_change(row)}, {row.n} questions{unread_of(change)}. {verdict_of(row)}"
-        )
+        told = f"{_told(row)}{chains_of(row)}, {row.n} questions{unread_of(change)}"
+        yield Line(f"{front_of(change.factors)}: {told}. {verdict_of(row)}")
 
 
 def _main(report: Report) -> list[Change]:
@@ -339,7 +348,9 @@ def verdict_of(row: Row) -> str:
     if row.p_adjusted is None or row.ci95 is None or row.value is None:
         return "Too few questions to tell."
     if row.is_significant:
-        return "The score fell." if row.value < 0 else "The score rose."
+        moved, way = ("fell", "fall") if row.value < 0 else ("rose", "rise")
+        unread = f"; over the answers that were read there is no significant {way}" * bool(row.over_read)
+        return f"The score {moved}{', mostly with unread replies' * (not row.is_clear)}{unread}."
     if row.ci95[0] <= -1:
         return "No significant change; there are too few questions to rule any out."
     ruled_out = f"a fall of more than {points(max(-row.ci95[0], 0.0), digits_of(row.ci95))} points is ruled out"
@@ -355,8 +366,9 @@ def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
     for whole in _main(report):
         chains = [change for change in every if _is_chain_of(change, whole) and change.value is not None]
         significant = [change for change in chains if change.difference.is_significant]
-        for change in sorted(significant, key=lambda change: change.value or 0.0):
-            told = f"{_change(change.difference)}{unread_of(change)}"
+        for change in sorted(significant, key=lambda change: (not change.difference.is_clear, change.value or 0.0)):
+            told = f"{_told(change.difference)}{unread_of(change)}"
+            told += ": mostly unread" * (not change.difference.is_clear)
             yield Line(f"{front_of(change.factors)}: {change.factors['chain']} {told}.")
         others = [change.factors["chain"] for change in chains if not change.difference.is_significant]
         if others:
@@ -413,7 +425,11 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
         )
         yield Line(text, further.larger(50 * seen))
     if "noise" not in rows and main:
-        yield Line("Whether it is more than the model's own noise.", further.noise())
+        sampled = f": {NULL_NEVER}" * further.has_null
+        yield Line(f"Whether it is more than the model's own noise{sampled}.", further.noise())
+    unread = any(said.endswith(PICTURES_UNREAD) for state in report.runs for said in state.servers)
+    if unread and (commands := further.seeing()):
+        yield Line("Whether the models see the pictures.", commands)
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
     if "ladder" not in rows and (commands := further.ladder()):
@@ -421,10 +437,6 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
     if "curves" not in rows and (commands := further.doses()):
         yield Line("How much change it bears: no operator has several doses.", commands)
     yield from map(Line, further.remarks())
-
-
-def _change(row: Row) -> str:
-    return f"{percent(row.value, row.ci95, sign='+')} points, adjusted p {p_value(row.p_adjusted)}"
 
 
 def _operators(rows: list[Row]) -> Iterator[Line]:
@@ -449,6 +461,8 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
     """What all chains flip to wrong beyond what flips where nothing changed."""
+    untold = [row for row in rows if row.factors["figure"] == "flips"]
+    yield from (Line(f"{who}: {own[0].note}.") for who, own in _by_who(untold, "chain", "figure").items())
     rows = [row for row in rows if row.factors["figure"] == "right to wrong" and _is_whole(row, rows)]
     for who, own in _by_who(rows, "chain", "figure").items():
         flips = {row.quantity: row for row in own}
@@ -457,9 +471,8 @@ def _above_noise(rows: list[Row]) -> Iterator[Line]:
             continue
         floor, told = next((flips[name], told) for name, told in FLOORS.items() if name in flips)
         variants, still = (percent(row.value, row.ci95) for row in (flips["variants"], floor))
-        verdict = (
-            "more than noise" if beyond.is_significant and beyond.value > 0 else "not significantly more than noise"
-        )
+        more = "more than noise" if beyond.is_significant and beyond.value > 0 else "not significantly more than noise"
+        verdict = beyond.note if beyond.p_adjusted is None else more
         sides = f"of answers, variants turn {variants} % from right to wrong, {told} {still} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
 

@@ -16,6 +16,7 @@ from mmdyn.tables import (
     Change,
     Report,
     Scored,
+    chains_of,
     changes_of,
     doubts,
     front_of,
@@ -166,8 +167,8 @@ def _headline(change: Change) -> Headline:
     row, sides = change.difference, (change.a, change.b)
     before, after = (percent(side.value, side.ci95) if side else "-" for side in sides)
     way: Literal["fell", "rose"] = "fell" if (row.value or 0) < 0 else "rose"
-    told = f"{percent(row.value, row.ci95, '+')} points, adjusted p {p_value(row.p_adjusted)}"
-    return Headline(change, before, after, told, way if row.is_significant else "unclear")
+    told = f"{percent(row.value, row.ci95, '+')} points{chains_of(row)}, adjusted p {p_value(row.p_adjusted)}"
+    return Headline(change, before, after, told, way if row.is_clear else "unclear")
 
 
 class Noted(NamedTuple):
@@ -228,7 +229,7 @@ def _drops(changes: Sequence[Change]) -> list[tuple[str, Chart]]:
             high=row.ci95[1],
             said=percent(row.value, row.ci95, sign="+"),
             pooled=pooled,
-            significant=row.is_significant,
+            significant=row.is_clear,
         )
         found.setdefault(front_of(factors), []).append(drawn)
     every = [row for rows in found.values() for row in rows]

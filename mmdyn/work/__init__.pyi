@@ -19,6 +19,7 @@ from .run_folder import (
     EXPANSION as EXPANSION,
     FAILURE as FAILURE,
     FOUND as FOUND,
+    PICTURES_UNREAD as PICTURES_UNREAD,
     RECORD as RECORD,
     RUN as RUN,
     SAMPLE as SAMPLE,

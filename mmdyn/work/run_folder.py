@@ -41,6 +41,11 @@ LEAST_PICTURE = 8
 SHORT_TEXT = 150
 """Up to this length (in tokens) the estimate of a text's length errs by less than a picture takes."""
 
+PICTURES_UNREAD = (
+    "pictures seem not to have been read: the server counted as many tokens with as without; `mmdyn eval SET -m MODEL"
+    " --mode standard --context none,no-picture` shows whether the model sees"
+)
+
 
 class CacheUse(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Counts of replies, and of those out of the cache.
@@ -116,10 +121,7 @@ class ReplyTally:
                 f" of which one should have about {should:,.0f}; give the server a longer context"
             )
         elif self._is_unread():
-            yield (
-                "pictures seem not to have been read: the server counted as many tokens with as without; see that the"
-                " model behind it sees"
-            )
+            yield PICTURES_UNREAD
         if self._kept >= FEW and not self._answered:
             yield (
                 f"the server's reasoning parser kept the answer: all {self._kept} replies are empty beside their"

@@ -41,7 +41,7 @@ def test_a_report_is_brief(run: RunFolder) -> None:
     lines = [
         "run: 30 of 30 answers, 0 failed",
         "m1 on exam: standard 80 [49, 94]; dynamic all 55 [29, 78]",
-        "  dynamic - standard -25 [-54, +12] points, 10 pairs, adjusted p 0.13",
+        "  dynamic - standard -25 [-54, +12] points, mean over 2 chains, 10 pairs, adjusted p 0.13",
         "distrust: standard to dynamic: 10 questions tell little: the change may be anything from -54 to +12 points",
         "distrust: exam-dynamic: the set that was asked does not lie in sets/exam-dynamic any more, so nothing is known"
         " of its judge",

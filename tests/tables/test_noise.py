@@ -186,3 +186,8 @@ def test_where_repetitions_never_differ_a_null_chain_is_the_floor(tmp_path: Path
     none = table(write_run(tmp_path / "none", records))
     assert none.rows[0].value is None and "there is no noise floor and no test" in none.rows[0].note
     assert {row.quantity for row in none.rows[1:]} == {"variants"} and {row.p for row in none.rows} == {None}
+    alike = {"s0": "1", "s1": "1", "s2": "0", "s3": "1"}
+    stays = table(write_run(tmp_path / "stays", [*records, *drawn("image.null", alike)], sets=sets))
+    causes = [part.rows[0].note.partition(",")[0] for part in (none, stays)]
+    assert causes == ["repeated replies never differ", "no answer to a null chain turned"]
+    assert "add a null chain" in none.rows[0].note and "add a null chain" not in stays.rows[0].note

@@ -202,7 +202,7 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     assert tables[:4] == [("scores", ""), ("scores", "grade"), ("contrasts", ""), ("contrasts", "grade")]
     assert list(read["parts"][0]) == ["kind", "title", "across", "rows", "notes", "columns", "by"]
     counts = "n left_out variants_left_out not_applicable rejected doubtful answers unparsed refused truncated failed unscored needs_judge"
-    texts = "p p_adjusted judged scale differs mark method note paper paper_model"
+    texts = "p p_adjusted judged at_most chains over_read scale differs mark method note paper paper_model"
     assert list(read["parts"][3]["rows"][0]) == f"factors quantity unit value ci95 {counts} {texts}".split()
 
 

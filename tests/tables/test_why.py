@@ -48,7 +48,7 @@ def sections(run: RunFolder) -> dict[str, list[str]]:
 def test_it_says_what_fell_and_through_what_and_where(fallen: RunFolder) -> None:
     told = sections(fallen)
     assert told["What fell, and by how much"] == [
-        "m1 on exam: -20 [-28, -10] points, adjusted p 0.0018, 40 questions. The score fell."
+        "m1 on exam: -20 [-28, -10] points, adjusted p 0.0018, mean over 2 chains, 40 questions. The score fell."
     ]
     assert [re.sub(r"\[.*?\]", "[]", line) for line in told["Through which change"]] == [
         "m1 on exam: pad -40 [] points, adjusted p 0.0018.",
@@ -101,6 +101,35 @@ def test_it_says_whether_the_change_is_more_than_noise(tmp_path: Path) -> None:
     told = sections(write_run(tmp_path / "run", found, epochs=3))
     assert told["Above what noise"][0].endswith("40 questions: more than noise.")
     assert not any("asked twice" in line for line in told["Open questions, and the run that answers each"])
+
+
+NULL = Condition("dynamic", "image.null")
+WITH_NULL = (SETS[0], replace(SETS[1], strength=STRONG | {"image.null": ChainStrength(40, 0.0, 1.0, role="null")}))
+SAMPLE = "so that there is no noise floor and no test: sample (`-m MODEL,temperature=1`)"
+NEVER_TURNED = f"no answer to a null chain turned, {SAMPLE} in the same `mmdyn eval` with --epochs 3"
+
+
+def test_what_was_not_tested_is_not_said_to_be_no_more_than_noise(tmp_path: Path) -> None:
+    found = answers("1" * 40) + answers("0" * 4 + "1" * 36, NULL)
+    varied = answers("1" * 10 + "0" * 30, DYNAMIC)
+    unsure = [replace(one, score=replace(one.score, needs_judge=True)) for one in varied[-2:] if one.score]
+    (line,) = sections(write_run(tmp_path / "run", found + varied[:-2] + unsure, sets=WITH_NULL))["Above what noise"]
+    assert line.endswith("40 questions: some answers are not judged yet, so nothing is tested.")
+    (settled,) = sections(write_run(tmp_path / "settled", found + varied, sets=WITH_NULL))["Above what noise"]
+    assert settled.endswith("40 questions: more than noise.")
+
+
+def test_a_null_chain_that_never_turns_is_the_cause_and_none_is_advised(tmp_path: Path) -> None:
+    one = answers("1" * 40) + answers("1" * 40, NULL) + answers("1" * 10 + "0" * 30, DYNAMIC)
+    other = answers("1" * 40, model="m2") + answers("0000" + "1" * 36, NULL, model="m2")
+    both = one + other + answers("1" * 10 + "0" * 30, DYNAMIC, model="m2")
+    assert sections(write_run(tmp_path / "both", both, sets=WITH_NULL))["Above what noise"][0] == f"m1: {NEVER_TURNED}."
+    alone = write_run(tmp_path / "alone", one, sets=WITH_NULL)
+    write_set(alone.folder / "sets/exam", [choice()], "exam")
+    lines = why(alone).sections[-1].lines
+    (line,) = (line for line in lines if "own noise" in line.text)
+    assert (line.text, line.commands) == (f"Whether it is more than the model's own noise: {NEVER_TURNED}.", [])
+    assert not any("image.null" in command for each in lines for command in each.commands), "not as an operator either"
 
 
 def test_the_command_prints_it_and_refuses_what_does_not_go_with_it(fallen: RunFolder) -> None:
