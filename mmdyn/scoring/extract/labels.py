@@ -13,7 +13,12 @@ from mmdyn.text import fold, visible_text
 _OPEN = r"[\s(\[{<'【〔:\\]{0,9}"
 _CLOSE = r"[\s)\]}>'】〕]{0,6}"
 _WORD, _AND, _OR = (pattern(f"labels.{name}").pattern for name in ("word", "and", "hedge"))
-_APART = r"(?![A-Za-z0-9À-ɏ_^]|['’][A-Za-z]|-[A-Za-z0-9]|\s?[=≈∩∪^×÷+]|\s[<>]\s|\.\s?e\.|点|组|级|型|班)"
+_AT = r"\((?:[-\d.]{1,9}|[a-z])(?:\s?,\s?(?:[-\d.]{1,9}|[a-z])){1,3}\)"
+_APART = (
+    rf"(?![A-Za-z0-9À-ɏ_^]|['’][A-Za-z]|-[A-Za-z0-9]|\s?[=≈∩∪^×÷+]|\s[<>]\s|\.\s?e\.|{_AT}"
+    r"|点|组|级|型|班|细胞|语言|极)"
+)
+"""A letter that stands alone: no part of a name or a formula, as in the point A(2,3) or C(n,k)."""
 _ENDED = rf"(?={_CLOSE}(?:[.,;:。、!]|$|\n|<))"
 _GLOSS = r"(?:\s?\([^()\n]{2,40}\))?"
 _SEPARATOR = re.compile(

@@ -19,6 +19,11 @@ _VERDICT = re.compile(
     rf"[\s\"'(\[【{{:]{{0,6}}(?:\\text\s?\{{)?(?:\s?(?:{_ADVERB}))*\s?(?P<not>(?:{_NOT})\s?)?[\s(]{{0,3}}(?P<word>{_WORDS})"
 )
 _OPEN, _ENDS = re.compile(rf"[)\]\s]{{0,3}}(?:{_OPENS})"), re.compile(rf"[)\]}}\s]{{0,6}}(?:{_CLOSES})")
+_LETTER_ENDS = re.compile(
+    rf"[)\]}}\s]{{0,6}}(?:{pattern('true_false.letter').pattern}|\s?\((?!x)(?=(?:{_WORDS})\s?\)|[\u4e00-\u9fff]))"
+)
+"""Behind f and t, which also name functions, forces and times: f(1), F = ma, T-test, T 检验."""
+_LETTERS = ("t", "f", "x")
 _LONGEST_ALONE, _JUST_BEFORE = 12, 12
 
 
@@ -41,7 +46,7 @@ def _announced(response: Response, asked: Asked) -> list[Candidate[bool]]:
     read = list[Candidate[bool] | None]()
     for phrase in announcements(response, "verdict"):
         crosses = asked.language == "zh" and phrase.rank is Rank.SLOT
-        read.append(_verdict(response, phrase.end, phrase.rank, phrase.rule, phrase.ends, crosses))
+        read.append(_verdict(response, phrase.end, phrase.rank, phrase.rule, crosses))
     return [verdict for verdict in read if verdict]
 
 
@@ -52,7 +57,7 @@ def _opening(response: Response, asked: Asked) -> list[Candidate[bool]]:
     for start, end in {response.first_line(), response.last_line()}:
         line = response.flat[start:end]
         at = start + len(line) - len(line.lstrip(" #>-.)("))
-        verdict = _verdict(response, at, Rank.CONCLUDED, rule, True, asked.language == "zh" and whole == line.strip())
+        verdict = _verdict(response, at, Rank.CONCLUDED, rule, asked.language == "zh" and whole == line.strip())
         if verdict and (start == response.first_line()[0] or not response.flat[verdict.end : end].strip(" .。!)】]")):
             read.append(verdict)
     return read
@@ -65,23 +70,24 @@ def _predicates(response: Response) -> list[Candidate[bool]]:
         before = response.low[max(0, subject.start() - _JUST_BEFORE) : subject.start()]
         if subject[0].startswith(("this", "that", "it")) and BETWEEN.search(before.replace("no,", "")):
             continue  # "Wait, that's wrong" takes back, and says nothing of the statement
-        verdict = _verdict(response, subject.end(), Rank.CONCLUDED, "concluded", True, False)
+        verdict = _verdict(response, subject.end(), Rank.CONCLUDED, "concluded", False)
         if verdict and meant(response, subject.start()):
             read.append(verdict)
     return read
 
 
-def _verdict(response: Response, at: int, rank: Rank, rule: str, ends: bool, crosses: bool) -> Candidate[bool] | None:
-    """The word for true or false that stands at a place, turned over by a "not" before it; hedged where it is left
-    open.
+def _verdict(response: Response, at: int, rank: Rank, rule: str, crosses: bool) -> Candidate[bool] | None:
+    """The word for true or false that stands at a place and ends its clause, turned over by a "not" before it; hedged
+    where it is left open.
 
-    `ends`: its clause must end with it. `crosses`: an x is one.
+    A word that goes on is none: a right triangle, no solution, f(1), 对数函数. `crosses`: an x is one.
     """
     match = _VERDICT.match(response.low, at)
     if not match or (match["word"] == "x" and not crosses):
         return None
     hedged = bool(_OPEN.match(response.low, match.end()))
-    if ends and not hedged and not _ENDS.match(response.low, match.end()):
+    ends = _LETTER_ENDS if match["word"] in _LETTERS else _ENDS
+    if not (hedged or ends.match(response.low, match.end())):
         return None
     truth = _VERDICTS.get(match["word"], False) is not bool(match["not"])
     return Candidate(None if hedged else truth, match.start("word"), match.end(), rank, rule, hedged)
