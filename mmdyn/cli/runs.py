@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from mmdyn.cli._output import page_of
-from mmdyn.cli._shared import OutPath, WholeGroup, check_overwrite, force_option, leave_by, print_json, say_line
+from mmdyn.cli._shared import (
+    OutPath,
+    WholeGroup,
+    check_overwrite,
+    force_option,
+    leave_by,
+    print_json,
+    quiet_option,
+    say_line,
+)
 from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
@@ -57,7 +66,8 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
 @click.option("--to", type=click.Choice(["mlflow", "wandb"]), help="Write the report's numbers and page to a tracker.")
 @force_option
 @click.option("--samples", is_flag=True, help="Add each sample's question, options, answer, pictures and explanation.")
-def export(run: str, out: Path | None, to: str | None, force: bool, samples: bool) -> None:
+@quiet_option
+def export(run: str, out: Path | None, to: str | None, force: bool, samples: bool, quiet: bool) -> None:
     """Write the records of RUN, a row each: what was asked, the reply, its score, tokens and cost; failures too.
 
     \b
@@ -79,9 +89,11 @@ def export(run: str, out: Path | None, to: str | None, force: bool, samples: boo
         leave_by(report)
     else:
         from mmdyn.run import export as write
+        from mmdyn.work import ProgressBar
 
         check_overwrite(out, EXPORTED, force=force)
-        count = write(run, out, samples=samples)
+        with ProgressBar("export", quiet=quiet) as progress:
+            count = write(run, out, samples=samples, progress=progress)
         click.echo(f"wrote {count} records to {out}", err=True)
 
 

@@ -27,6 +27,7 @@ from mmdyn.work import (
     RECORD,
     SAMPLE,
     Expansion,
+    ProgressBar,
     Reader,
     RecordSource,
     RunConfig,
@@ -229,7 +230,9 @@ SAMPLE_COLUMNS: dict[str, type] = dict.fromkeys(
 GROUP_ROWS = 1000
 
 
-def export(run: RunFolder | str | Path, file: str | Path, *, samples: bool = False) -> int:
+def export(
+    run: RunFolder | str | Path, file: str | Path, *, samples: bool = False, progress: ProgressBar | None = None
+) -> int:
     """Write every record, failures too; returns how many. `samples` adds the question and its answer.
 
     Where judges scored, there are columns for the rules' score and for what each judge said. In a CSV file a text that
@@ -238,7 +241,10 @@ def export(run: RunFolder | str | Path, file: str | Path, *, samples: bool = Fal
     file = Path(file)
     if file.suffix not in WRITERS:
         raise UserError(f"{file} ends in none of {', '.join(WRITERS)}: choose one of them")
-    columns, rows = Records(run, samples=samples).frame()
+    records = Records(run, samples=samples)
+    columns, rows = records.frame()
+    if progress:
+        progress.total, rows = records.run.config.planned, progress.count(rows)
     return WRITERS[file.suffix](file, columns, rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from msgspec import Struct
@@ -18,7 +18,10 @@ from mmdyn.tables.run_state import Measure, measure
 TOTAL, MACRO = "all", "mean"
 """TOTAL is the value of a factor in a row over all its values; MACRO in a row that is the mean of their means."""
 
-Interval: TypeAlias = tuple[float, float]
+if TYPE_CHECKING:
+    Interval: TypeAlias = tuple[float, float]
+else:  # in stored reports, where the upper end of a half dose may be open
+    Interval = tuple[float, float | None]
 """The ends of a 95 % interval."""
 
 WAITING = "some answers were read, but are not judged yet: intervals and p hold for every verdict on them"

@@ -91,7 +91,7 @@ class Index:
     """
 
     def __init__(self, run: RunFolder) -> None:
-        self.run, self.read, self.problem = run, 0, ""
+        self.run, self.read, self.problem, self._failed = run, 0, "", ""
         self._thread: threading.Thread | None = None
         self._guard = threading.Lock()
         folder = cache_to_write("view")
@@ -106,7 +106,7 @@ class Index:
         """Begin to bring the index up to date where records came since, and wait so many seconds for it, None
         till it is done."""
         with self._guard:
-            if not self.busy and self.meta("stamp") != self._stamp():
+            if not self.busy and self._stamp() not in (self.meta("stamp"), self._failed):
                 self._thread = threading.Thread(target=self._update, daemon=True)
                 self._thread.start()
         if self._thread:
@@ -173,6 +173,7 @@ class Index:
         return digest([[file.name, (found := file.stat()).st_size, found.st_mtime_ns] for file in self._files()])
 
     def _update(self) -> None:
+        stamp = ""
         try:
             stamp, self.read = self._stamp(), 0
             with closing(sqlite3.connect(self._file, timeout=60)) as db:
@@ -189,7 +190,7 @@ class Index:
                 db.commit()
             self.problem = ""
         except Exception as error:  # whatever lies in the folder costs this run alone
-            self.problem = sentence_of(error)
+            self.problem, self._failed = sentence_of(error), stamp
 
 
 class _Writer(Watcher):

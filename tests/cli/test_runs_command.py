@@ -110,6 +110,8 @@ def test_where_no_run_is(runs: Path) -> None:
 
 
 def test_records_are_exported(runs: Path) -> None:
-    done = mmdyn(runs, "runs", "export", "run", "-o", "out.csv", "--samples")
+    done = mmdyn(runs, "runs", "export", "run", "-o", "out.csv", "--samples", "-q")
     assert (done.returncode, done.stderr) == (0, "wrote 2 records to out.csv\n")
+    told = mmdyn(runs, "runs", "export", "run", "-o", "told.csv").stderr
+    assert told.startswith("export: 2/2 (") and told.endswith("\nwrote 2 records to told.csv\n")
     assert (runs / "out.csv").read_text().startswith("key,request,digest,model,")

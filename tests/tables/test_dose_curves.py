@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from mmdyn.data import ChainStrength
 from mmdyn.record import Condition, Record
 from mmdyn.stats import paired_difference, wilson
 from mmdyn.table import Curves
-from mmdyn.tables import FORMATS, Row, TablePart, table_charts, tabulate
+from mmdyn.tables import FORMATS, Report, Row, TablePart, table_charts, tabulate
 from mmdyn.work import RunFolder
 
 STRENGTH = {
@@ -103,6 +104,7 @@ def test_a_half_that_is_not_reached_says_how_far_it_is_sure(tmp_path: Path) -> N
     row = of(found.parts[0], "half dose")
     assert (row.value, row.ci95) == (None, (0.8, None))
     assert row.note == "not reached by dose 0.8, surely not by 0.8"
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Report) == found, "as the viewer keeps reports"
     for form in ("text", "markdown", "latex", "html"):
         assert "over 0.80" in FORMATS[form](found), "a dose, in no percent, though there is no number"
     open_end = of(curves(tmp_path / "b", under("", 18), under("blur@1", 17), under("blur@5", 7)), "half dose")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import time
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -264,12 +267,25 @@ def test_a_copy_takes_no_folder_that_is_there_and_none_of_the_run(shown: Path, t
     assert (done.returncode, done.stderr, inside.exists()) == (2, told, False)
 
 
-def test_a_copy_takes_the_place_of_what_a_killed_one_left(shown: Path, tmp_path: Path) -> None:
-    left = tmp_path / ".pages.partial"
-    left.mkdir()
-    (left / "index.html").write_text("half")
-    copy = _export(shown, tmp_path / "pages")
-    assert [*tmp_path.iterdir()] == [copy] and "half" not in (copy / "index.html").read_text("utf-8").split()
+def test_a_killed_copy_can_be_looked_at_and_goes_on(shown: Path, exported: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    killed = subprocess.Popen([sys.executable, "-m", "mmdyn", "view", str(shown), "--export", str(folder), "-q"])
+    while killed.poll() is None and not [*folder.glob("run-*-sample-*.html")]:
+        time.sleep(0.01)
+    killed.kill()
+    killed.wait()
+    left = {file: file.stat().st_mtime_ns for file in folder.glob("*.html")}
+    assert folder / "index.html" in left and len(left) < len([*exported.glob("*.html")])
+    with (folder / ".unfinished").open("a") as journal:
+        journal.write('["/run/')
+    other = mmdyn("view", shown / "sets", "--export", folder)
+    assert (other.returncode, other.stderr) == (2, f"mmdyn: {folder} is there already: name a new folder\n")
+    done = mmdyn("view", shown, "--export", folder)
+    assert done.returncode == 0 and done.stderr.startswith("more than 120 pages: each answer has one\n"), done.stderr
+    assert {file.relative_to(folder) for file in folder.rglob("*")} == {
+        file.relative_to(exported) for file in exported.rglob("*")
+    }
+    assert {file: file.stat().st_mtime_ns for file in left} == left
 
 
 def _export(shown: Path, folder: Path) -> Path:
