@@ -76,14 +76,15 @@ class VariantMaker:
         there = on_device(pictures, self._device) if self._device else None
         for chain in self._recipe.forms(sample.id):
             operators, styled = self._operators(chain), "styler" in chain.uses
-            kept, (draws, attempts) = dict[_Shown, int](), self._recipe.draws_of(operators)
+            kept, refused = dict[_Shown, int](), dict[_Shown, Verdict]()
+            draws, attempts = self._recipe.draws_of(operators)
             for draw in range(draws):
                 trail = Variant(
                     sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type,
                     keeps_answer=chain.keeps_answer,
                 )  # fmt: skip
                 first = _Attempt(sample, pictures, there if styled else None, chain, operators, trail)
-                yield from self._attempts(first, attempts, kept)
+                yield from self._attempts(first, attempts, kept, refused)
 
     def _operators(self, chain: Chain) -> tuple[Operator, ...]:
         if chain not in self._loaded:
@@ -94,20 +95,28 @@ class VariantMaker:
         """Let go of models and connections."""
         self._services.close()
 
-    def _attempts(self, first: _Attempt, attempts: int, kept: dict[_Shown, int]) -> Iterator[Outcome]:
+    def _attempts(
+        self, first: _Attempt, attempts: int, kept: dict[_Shown, int], refused: dict[_Shown, Verdict]
+    ) -> Iterator[Outcome]:
         """A draw's attempts, until one is neither refused by the judge nor like an earlier draw; of the latter only the
-        last is told, and a refused one that another followed is `redrawn`."""
+        last is told, and a refused one that another followed is `redrawn`, once."""
+        before: Dropped | None = None
         for number in range(attempts):
-            made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)) if number else first, kept)
-            status = made.dropped.status if made.dropped else ""
-            if status not in (*REFUSED, "unchanged") or number + 1 == attempts:
+            trail, known = replace(first.trail, attempt=number), len(refused)
+            made = self._outcome(replace(first, trail=trail) if number else first, kept, refused)
+            status, last = made.dropped.status if made.dropped else "", number + 1 == attempts
+            ends = last or status not in (*REFUSED, "unchanged")
+            new = made.dropped if status in REFUSED and len(refused) > known else None
+            if before and (new or ends) and not (made.dropped and made.dropped.steps == before.steps):
+                yield Outcome(dropped=replace(before, status="redrawn"))
+            before = new or before
+            if ends:
                 yield made
                 return
-            if made.dropped and status in REFUSED:
-                yield Outcome(dropped=replace(made.dropped, status="redrawn"))
 
-    def _outcome(self, attempt: _Attempt, kept: dict[_Shown, int]) -> Outcome:
-        """`kept`: what earlier draws of the chain show, by draw; grows."""
+    def _outcome(self, attempt: _Attempt, kept: dict[_Shown, int], refused: dict[_Shown, Verdict]) -> Outcome:
+        """`kept`: what earlier draws of the chain show, by draw. `refused`: the verdicts on what was refused, which are
+        not asked for again. Both grow."""
         steps, made = list[Step](), None
         try:
             with _Failures():
@@ -122,9 +131,10 @@ class VariantMaker:
                 if (draw := kept.get(_shown(made))) is not None:
                     raise _NotKept("unchanged", f"the variant equals draw {draw}")
                 new = {ref: refs[ref] for ref in refs if ref in changed}
-                verdict = self._verdict(attempt, made, (item, clean), new)
+                verdict = refused.get(_shown(made)) or self._verdict(attempt, made, (item, clean), new)
                 made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
                 if verdict.status in REFUSED:
+                    refused[_shown(made)] = verdict
                     raise _NotKept(verdict.status, verdict.reason)
                 if not self._recipe.design:  # whose chains share draws, so that none may be drawn again for one of them
                     kept[_shown(made)] = trail.draw

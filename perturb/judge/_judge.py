@@ -44,6 +44,7 @@ _SAID = re.compile(
 """What says the answer: a line, or the last sentence of one."""
 _LABELS_SAID = re.compile(rf"[(（]?({_LETTERS})[)）]?\s*(?:[.．。、:：]|$)")
 _TRUE = frozenset({"true", "correct", "right", "yes", "t", "正确", "对", "是", "√"})
+_BETWEEN = r"\s*(?:[,，、;；]|and|和|与)\s*"
 _SHORTEST_PART, _LONGEST_LABEL = 2, 24
 _folded = lru_cache(maxsize=2048)(fold)
 UNKNOWN = "?"
@@ -135,7 +136,11 @@ def answers_differ(a: AskedForm, b: AskedForm) -> str:
         right_texts = b.gold if b.sample.options else tuple(option.text for option in b.options)
         found = not a.gold or any(means(text, gold) for text in right_texts for gold in a.gold)
         return "" if found else "the right answer is not the right option"
-    found = not a.gold or any(means(gold, text) for gold in a.gold for text in b.gold)
+    parts = _accepted(b) if b.sample.kind.form == "blank" else []
+    if len(parts) > 1 and a.form == "choice":
+        found = not a.gold or any(_lists(gold, parts) for gold in a.gold)
+    else:
+        found = not a.gold or any(means(gold, text) for gold in a.gold for text in b.gold)
     return "" if found else f"the right answer changed: {a.gold[0][:40]}"
 
 
@@ -152,6 +157,12 @@ def means(text: str, other: str) -> bool:
     one, two = _folded(text), _folded(other)
     numbers = read_number(text) or read_number(other)
     return min(len(one), len(two)) >= _SHORTEST_PART and (one in two or two in one) and not numbers
+
+
+def _lists(text: str, parts: list[tuple[str, ...]]) -> bool:
+    """Whether a text is a list of what counts as right, blank by blank ("2.4, 1.6"), and nothing else."""
+    one_of = ("|".join(re.escape(fold(part)) for part in accepted) for accepted in parts)
+    return bool(re.fullmatch(_BETWEEN.join(f"(?:{words})" for words in one_of), fold(text)))
 
 
 def _equal(text: str, other: str) -> bool:

@@ -15,6 +15,7 @@ from making import blank, choice, multi, open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Match, Option, Sample
 from perturb import NotApplicable
+from perturb.judge._judge import answers_differ, asked
 from perturb.text._other_forms import as_blank
 from perturb.text.convert import Convert
 
@@ -242,3 +243,25 @@ def test_hostile_texts_take_no_time() -> None:
         for made_of in (blank(question=text, answer=(("6",),)), open_ended(question=text, answer="6")):
             Convert().params(stream("hostile"), made_of)
         assert isinstance(Convert().params(stream("hostile"), blank(answer=((text + "x",),))), (dict, NotApplicable))
+
+
+@pytest.mark.parametrize(("gold", "wrong", "parts"), [
+    ("2.4, 1.6", "4, 2.4", ("2.4", "1.6")), ("2, 2", "1, 2", ("2", "2")), ("$3$ and $-5$", "$-3$ and $5$", ("3", "-5")),
+    ("3、5", "5、3", ("3", "5")), ("1; 0.5", "1; 2", ("1", "0.5")), ("8和9", "9和8", ("8", "9")), ("2 cm, 5 cm", "5 cm, 5 cm", ("2 cm", "5 cm")),
+])  # fmt: skip
+def test_a_judge_takes_the_parts_of_a_right_option_for_the_blanks(
+    gold: str, wrong: str, parts: tuple[str, str]
+) -> None:
+    before = choice(question="AB = ( ), CD = ( ).", texts=(wrong, gold), answer="B")
+    after = blank(question="AB = ____ , CD = ____ .", answer=tuple((part,) for part in parts))
+    assert not answers_differ(asked(before), asked(after))
+    for others in (parts[::-1], (parts[0],) * 2, (parts[0], "7"), (*parts, "1")):
+        if others != parts:
+            after = blank(question="AB = ____ , CD = ____ .", answer=tuple((part,) for part in others))
+            assert answers_differ(asked(before), asked(after)) == f"the right answer changed: {gold}", others
+
+
+def test_half_of_the_words_of_a_right_option_are_not_it() -> None:
+    before = choice(question="The flag is ( ) and ( ).", texts=("red and green", "red and blue"), answer="B")
+    after = blank(question="The flag is ____ and ____ .", answer=(("red",), ("green",)))
+    assert answers_differ(asked(before), asked(after)) == "the right answer changed: red and blue"

@@ -56,6 +56,17 @@ def test_what_the_judge_accepts_is_kept_with_its_verdict(tmp_path: Path) -> None
     assert isinstance(identity, dict) and identity["model"]
 
 
+def test_what_cannot_turn_out_otherwise_is_judged_and_told_once(tmp_path: Path) -> None:
+    numbers = ("1", "2", "3", "4")
+    source = write_set(tmp_path / "source", [choice("q1", texts=numbers), choice("q2", "C", numbers)])
+    judge = scripted(tmp_path, {"reply": says(False, 0.7, "another gold")})
+    dynamic = perturb(source, tmp_path / "out", ops="convert:blank", draws=2, seed=1, judge=judge, quiet=True)
+    assert dynamic.manifest.counts == {"samples": 0, "rejected": 4}
+    assert [(drop.parent, drop.draw, drop.attempt, drop.reason) for drop in dynamic.dropped()] == [
+        (parent, draw, 3, "another gold") for parent in ("q1", "q2") for draw in (0, 1)
+    ]
+
+
 def test_what_it_rejects_is_drawn_again_and_then_dropped_whole(tmp_path: Path) -> None:
     dynamic = shuffled(tmp_path, scripted(tmp_path, {"reply": says(False, 0.7, "another gold")}), redraws=2)
     assert dynamic.manifest.counts == {"samples": 0, "redrawn": 4, "rejected": 2}
