@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from perturb import Services, VariantPair
 
 
+SOME = 4
+"""Ids that are named where one is not there."""
+
+
 def show_variants(
     dynamic: SampleSet,
     id: str | None,
@@ -105,7 +109,10 @@ def _show(
 
 def no_sample(source: SampleSet, id: str | None) -> UserError:
     """What is said of a set that has no sample of an id, or nothing to show at all."""
-    ids = {name for sample in source for name in (sample.id, sample.parent)} if id else ()
-    what = f"no sample {id!r}{did_you_mean(id or '', ids)}" if id else "nothing to show"
+    ids = dict.fromkeys(name for sample in source for name in (sample.parent, sample.id)) if id else {}
+    ending = [name for name in ids if name.endswith((f"-{id}", f"/{id}"))]
+    hint = f" (did you mean {ending[0]!r}?)" if len(ending) == 1 else did_you_mean(id or "", ids)
+    what = f"no sample {id!r}{hint}" if id else "nothing to show"
     first = command_line("mmdyn", "data", "show", source.folder)
-    return UserError(f"there is {what} in {source.folder}: `{first}` prints the first ones")
+    some = f"its ids are {', '.join([*ids][:SOME])}{', …' * (len(ids) > SOME)}; " if ids and not hint else ""
+    return UserError(f"there is {what} in {source.folder}: {some}`{first}` prints the first ones")

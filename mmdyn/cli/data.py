@@ -10,7 +10,16 @@ import click
 
 from mmdyn.cli._audit import no_sample, replay_built, show_variants
 from mmdyn.cli._command import CommandGroup
-from mmdyn.cli._shared import OutPath, check_overwrite, force_option, limit_option, quiet_option, say_line, split
+from mmdyn.cli._shared import (
+    InPath,
+    OutPath,
+    check_overwrite,
+    force_option,
+    limit_option,
+    quiet_option,
+    say_line,
+    split,
+)
 
 if TYPE_CHECKING:
     from mmdyn.data import Row, SampleSet
@@ -41,6 +50,8 @@ def command() -> None:
 @click.option("--skip-bad", is_flag=True)
 @limit_option("limit")
 @click.option("--keep-files", is_flag=True)
+@click.option("--images", "pictures", metavar="FOLDER", type=InPath())
+@click.option("--group-by-picture", is_flag=True)
 @click.option("--kprag", is_flag=True)
 @force_option
 @quiet_option
@@ -53,6 +64,8 @@ def convert_command(
     skip_bad: bool,
     limit: int | None,
     keep_files: bool,
+    pictures: Path | None,
+    group_by_picture: bool,
     kprag: bool,
     force: bool,
     quiet: bool,
@@ -74,13 +87,16 @@ def convert_command(
     limit: Stop after so many samples.
     keep_files: Leave pictures as they are. Without it those that are turned by EXIF, transparent, of more than 8 bits,
         CMYK, or neither PNG nor JPEG become plain PNGs of what a reader sees, so that all models see the same.
+    pictures: Where the pictures lie that a table names. [default: beside the file, or in the one folder there that has
+        all]
+    group_by_picture: Give questions that share a picture one group, so that intervals are not too short.
     kprag: From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.
     """
     from mmdyn.data import NAMED_SETS, convert
     from mmdyn.work import ProgressBar
 
     if kprag:
-        if origin or name or skip_bad or limit or keep_files or not source:
+        if origin or name or skip_bad or limit or keep_files or pictures or group_by_picture or not source:
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
         _write_hints(source, out, force=force)
         return
@@ -100,9 +116,12 @@ def convert_command(
             skip_bad=skip_bad,
             limit=limit,
             keep_files=keep_files,
+            pictures=pictures,
+            group_by_picture=group_by_picture,
             force=force,
             on_row=watch,
             on_columns=_tell_columns,
+            on_folder=lambda folder: click.echo(f"pictures: found in {folder}", err=True),
         )
     _tell(made, out, watch)
     if benchmark and source:
@@ -195,6 +214,7 @@ def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
     import json
 
     from mmdyn.data import RowTally, validate
+    from mmdyn.errors import command_line
     from mmdyn.work import ProgressBar
 
     tally, problems = RowTally(), list[dict[str, str | int | None]]()
@@ -211,6 +231,9 @@ def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
         click.echo(json.dumps({**tally.summary(), "listed": problems}))
     else:
         click.echo("\n".join([*_bad_lines(bad), _counts(tally.summary())]))
+    again = command_line("mmdyn", "data", "convert", path, "-o", "NEW", "--group-by-picture")
+    for note in tally.notes(f"`{again}`"):
+        click.echo(f"note: {note}", err=True)
     if tally.problems:
         raise click.exceptions.Exit(2)
 
@@ -375,11 +398,14 @@ class _Watch:
 
     def __init__(self, advance: Callable[..., None], word: str) -> None:
         self._advance, self._word = advance, word
-        self.rows = 0
+        from mmdyn.data import RowTally
+
+        self.rows, self.tally = 0, RowTally()
         self.bad: list[Row] = []
 
     def __call__(self, row: Row) -> None:
         self.rows += 1
+        self.tally.add(row)
         if row.problem:
             self.bad.append(row)
         self._advance(rejected=len(self.bad))
@@ -424,6 +450,8 @@ def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
         pictures = f"{changed} picture{'s' * (changed > 1)}"
         told = f", {pictures} brought into normal form (--keep-files leaves them)" if changed else ""
         click.echo(f"{out}: {len(made)} samples{told}")
+        for note in watch.tally.notes("--group-by-picture"):
+            click.echo(f"note: {note}", err=True)
 
 
 def _problem(row: Row) -> str:

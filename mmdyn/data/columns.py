@@ -63,7 +63,9 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
             raise UserError(f"there is no {key!r} to map{did_you_mean(key, KEYS)}: use {known}")
     there = {"question": "question" in columns, "answer": bool({*ANSWERS} & columns.keys())}
     if missing := [key for key, holds in there.items() if not holds]:
-        mapped = [f"{key}={columns.get(key, 'COLUMN')}" for key in there if key in (*missing, *columns)]
+        called = [name for name in row if _plain_name(name) in GUESSED.split()]
+        guess = called[0] if missing == ["answer"] and len(called) == 1 else "COLUMN"
+        mapped = [f"{key}={columns.get(key, guess)}" for key in there if key in (*missing, *columns)]
         raise UserError(
             f"say which column is the {' and which the '.join(missing)}, by --map {','.join(mapped)}:"
             f" the columns are {', '.join(row)}"
@@ -362,6 +364,12 @@ def _labels(value: Any, options: tuple[Option, ...], names: Mapping[str, str], h
 OnColumns: TypeAlias = Callable[[Mapping[str, str]], object]
 """Sees which column was taken for what."""
 
+OnFolder: TypeAlias = Callable[[Path], object]
+"""Sees in which folder the pictures were found, where that is not the file's."""
+
+PutFrom: TypeAlias = Callable[[Any, Path], ImageRef]
+"""Stores a picture of a folder, and returns its path in the set."""
+
 NAMES = {
     "passage": "context material article hint 材料 阅读材料",
     "question": "prompt query problem stem questiontext 题目 问题 题干",
@@ -374,6 +382,13 @@ NAMES = {
     "language": "lang 语言",
 }
 """What other tables call a key, in lower case and without spaces and the like."""
+
+GUESSED = (
+    "correct right key ans letter solution solutionletter correctoption correctchoice correctletter correctkey"
+    " rightoption rightchoice rightletter answeroption answerletter answerchoice answerlabel answertext truth"
+    " modelanswer 答 正解 标准答案 参考答案 正确选项 正确项 答案选项 答案字母"
+)
+"""What other tables call the answer, and other things, too: taken where it names one of the options in every row."""
 
 FEW, SHORT = 20, 100
 """A column of so many values at most, each of so many characters at most, becomes a field to break reports down by."""
@@ -395,24 +410,81 @@ def read_table(
     columns: Mapping[str, str],
     where: str | Path,
     name: str,
-    put: Callable[[Any], ImageRef],
+    put: PutFrom,
+    folder: Path,
     on_columns: OnColumns,
+    on_folder: OnFolder,
     most: int | None = None,
 ) -> Iterator[Row]:
     """The rows of a table by a mapping of columns; what it does not say is found in the first `most` rows, or in all.
-    Raises what `find_columns` and `pick_columns` raise."""
+    An id that a column has stays as it is. Pictures lie in `folder`, or where they do not in the one folder inside it
+    that has all. Raises what `find_columns` and `pick_columns` raise."""
     survey = _survey(_values(raw) for raw in islice(rows(), most))
-    found = find_columns(columns, survey, where) if survey else {}
+
+    def picked(found: Mapping[str, str], raw: RawRow) -> dict[str, list[Any]]:
+        return pick_columns(found, dict.fromkeys(survey) | _values(raw), where)
+
+    def names_options(name: str, options: str) -> bool:
+        read = (picked({"options": options, "answer": name}, raw) for raw in islice(rows(), most) if not raw.problem)
+        return all(_is_label(given) for given in read)
+
+    found = find_columns(columns, survey, where, names_options) if survey else {}
+    named = list[Any]()
+    pictured = "+".join(name for name, column in survey.items() if column.pictures and name in _columns_of(found))
+    for raw in islice(rows(), most) if pictured else ():
+        named += picked({"image": pictured}, raw)["image"]
+    lie_in = _folder_of(named, folder)
     on_columns(found)
+    if lie_in != folder:
+        on_folder(lie_in)
+
+    def build(given: Mapping[str, list[Any]], number: int) -> Sample:
+        made = sample_of_columns(given, name, number, lambda value: put(value, lie_in))
+        own = any(part not in (None, "") for part in given.get("id", ()))
+        return msgspec.structs.replace(made, id=made.id.removeprefix(f"{name.replace('_', '-')}-")) if own else made
+
     for number, raw in enumerate(rows(), 1):
         if raw.problem:
             yield Row(str(where), raw.line, problem=raw.problem)
-            continue
-        given = pick_columns(found, dict.fromkeys(survey) | _values(raw), where)
-        yield Row.build(where, raw.line, sample_of_columns, given, name, number, put)
+        else:
+            yield Row.build(where, raw.line, build, picked(found, raw), number)
 
 
-def find_columns(given: Mapping[str, str], survey: Mapping[str, _Column], where: str | Path) -> dict[str, str]:
+def _columns_of(found: Mapping[str, str]) -> set[str]:
+    """The columns of pictures, among the question's or the options'."""
+    return {name for key in ("image", "options") for name in found.get(key, "").split("+")}
+
+
+def _is_label(given: Mapping[str, list[Any]]) -> bool:
+    """Whether what may be a row's answer names some of its options."""
+    try:
+        options, names, _ = _options(given["options"], lambda value: "picture")
+        labels = {label for item in flat(given["answer"]) for label in _labels(item, options, names, "answer")}
+    except ValueError:
+        return False
+    return bool(labels) and labels <= {option.label for option in options}
+
+
+def _folder_of(values: Iterable[Any], folder: Path) -> Path:
+    """The folder of named pictures, or the only one inside it that has all of them where it has not."""
+    listed = list[Any]()
+    for value in flat([*values]):
+        with suppress(ValueError):
+            listed += flat([read_listed(value)])
+    names = {value.strip() for value in listed if is_picture_name(value) and "://" not in value}
+    if not names or all((folder / name).is_file() for name in names):
+        return folder
+    inside = [one for one in folder.iterdir() if one.is_dir() and not one.is_symlink()] if folder.is_dir() else []
+    having = [one for one in inside if all((one / name).is_file() for name in names)]
+    return having[0] if len(having) == 1 else folder
+
+
+def find_columns(
+    given: Mapping[str, str],
+    survey: Mapping[str, _Column],
+    where: str | Path,
+    names_options: Callable[[str, str], bool],
+) -> dict[str, str]:
     """What is given, and what each other column that is not empty is: a key or an option by its name, pictures by its
     values, else a field (few values) or meta; bytes that are no picture are ignored.
 
@@ -434,6 +506,13 @@ def find_columns(given: Mapping[str, str], survey: Mapping[str, _Column], where:
         claim(key, [name for name in free if name == key])
     claim("options", _lettered(free, where))
     for key in NAMES:
+        if key == "image" and "options" in found and not found.keys() & {*ANSWERS}:
+            fits = [
+                name for name in free if _plain_name(name) in GUESSED.split() and names_options(name, found["options"])
+            ]
+            if len(fits) > 1:
+                raise _unclear("answer", fits, where)
+            claim("answer", fits)
         called = [name for name in free if _is_called(name, key)] if key != "image" else []
         if key in found or (key == "answer" and found.keys() & {*ANSWERS}):
             continue
@@ -508,7 +587,11 @@ def _values(raw: RawRow) -> dict[str, Any]:
 
 
 def _is_called(name: str, key: str) -> bool:
-    return re.sub(r"[\W_]+", "", name).lower() in (key, *NAMES[key].split())
+    return _plain_name(name) in (key, *NAMES[key].split())
+
+
+def _plain_name(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).lower()
 
 
 def _split(name: str) -> tuple[str, int]:

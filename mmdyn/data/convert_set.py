@@ -6,26 +6,26 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn import plugins
-from mmdyn.data.columns import OnColumns, is_foreign, read_table
+from mmdyn.data.columns import OnColumns, OnFolder, PutFrom, is_foreign, read_table
 from mmdyn.data.formats.parquet import put_picture
-from mmdyn.data.images import ImageFolder
+from mmdyn.data.images import ImageFolder, MissingPicture
 from mmdyn.data.load_set import Format, Given, find_format, format_of, is_set, load, suffixes
 from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.raw_rows import RawRow, read_raw_rows
-from mmdyn.data.rows import KnowledgePoint, Row, bring_images
+from mmdyn.data.rows import KnowledgePoint, Row, bring_images, grouped_by_picture
 from mmdyn.data.set_folder import REJECTED_FILE, SampleSet, scratch
 from mmdyn.errors import InputError, MissingExtra, UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json
-from mmdyn.sample import Sample, from_dict
+from mmdyn.sample import ImageRef, Sample, from_dict
 
 SURVEYED = 1000
 """Rows in which columns are found that no mapping names: a set of the hub may be large, and is streamed."""
@@ -63,7 +63,14 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
             raise UserError(f"hf:{text} cannot be read ({error}): write hf:NAME,config=…,split=…") from None
 
     def read(
-        self, columns: Mapping[str, str], images: ImageFolder, on_columns: OnColumns = lambda found: None
+        self,
+        columns: Mapping[str, str],
+        images: ImageFolder,
+        on_columns: OnColumns = lambda found: None,
+        *,
+        name: str | None = None,
+        pictures: Path | None = None,
+        on_folder: OnFolder = lambda folder: None,
     ) -> Iterator[Row]:
         """Stream the samples; a row's line is its number, from 1. No code of the set is executed.
 
@@ -72,15 +79,18 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
                 themselves (`zh`). Columns that are not mapped are found in the first 1,000 rows.
             images: Where pictures are stored.
             on_columns: Called with the meaning found for each column.
+            name: What ids begin with that no column has; by default the hub set's name.
+            pictures: The folder of pictures that a column names; by default the set's.
+            on_folder: Called with the folder of the pictures where it was found.
 
         Raises:
             InputError: The set or a column does not exist.
             UserError: The mapping has an unknown key.
             MissingExtra: `datasets` is not installed.
         """
-        put = partial(put_picture, folder=Path(self.name), images=images)
-        name = Path(self.name).resolve().name
-        return read_table(self._rows, columns, f"hf:{self.name}", name, put, on_columns, SURVEYED)
+        put, folder = _put_into(images), pictures or Path(self.name)
+        name = name or Path(self.name).resolve().name
+        return read_table(self._rows, columns, f"hf:{self.name}", name, put, folder, on_columns, on_folder, SURVEYED)
 
     def _rows(self) -> Iterator[RawRow]:
         """The rows with class labels by name; pictures are `{"bytes": …, "path": …}`. Texts are read here, because
@@ -120,6 +130,16 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
             raise InputError(f"hf:{self.name}", None, f"cannot be read: {told}") from None
 
 
+def _put_into(images: ImageFolder) -> PutFrom:
+    def put(value: Any, folder: Path) -> ImageRef:
+        try:
+            return put_picture(value, folder, images)
+        except MissingPicture as error:
+            raise ValueError(f"{error}, or name the folder of the pictures by --images") from None
+
+    return put
+
+
 REJECTED = ".rejected.jsonl"
 """The ending of the list of bad rows that lies beside a file."""
 HUB, TSV = NAMED_SETS = ("hf:", "vlmeval:")
@@ -137,9 +157,12 @@ def convert(
     skip_bad: bool = False,
     limit: int | None = None,
     keep_files: bool = False,
+    pictures: Path | None = None,
+    group_by_picture: bool = False,
     force: bool = False,
     on_row: Callable[[Row], object] = lambda row: None,
     on_columns: OnColumns = lambda found: None,
+    on_folder: OnFolder = lambda folder: None,
 ) -> SampleSet:
     """Write `source` as a set folder, or in another format where `out` has a format's ending; return it as a set.
 
@@ -157,9 +180,13 @@ def convert(
         skip_bad: Omit bad rows and list them in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`).
         limit: The largest number of samples to read.
         keep_files: Keep picture files as they are, instead of bringing them into normal form.
+        pictures: The folder of the pictures that such a table names; by default that of the file, or the one folder in
+            it that has all of them.
+        group_by_picture: Give samples that show the same picture one group.
         force: Overwrite an existing file.
         on_row: Called with every row that is read.
         on_columns: Called with the meaning found for each column of such a table.
+        on_folder: Called with the folder of its pictures where it was found.
 
     Raises:
         InputError: Rows are bad; the message counts them by reason.
@@ -171,16 +198,20 @@ def convert(
 
     def fill(folder: Path, named: str, how: dict[str, Json]) -> SampleSet:
         images = ImageFolder(folder, keep_files=keep_files)
-        incoming = _open(source, images, benchmark, format, columns or {}, on_columns)
+        incoming = _open(source, images, benchmark, format, columns or {}, on_columns, on_folder, name, pictures)
+        if group_by_picture:
+            incoming = replace(incoming, rows=grouped_by_picture(incoming.rows))
         return write_set(incoming, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
     _check_out(out, force=force, skip_bad=skip_bad)
     if out.suffix.lower() in suffixes() and not out.is_dir():
-        whole = is_set(source) and limit is None and not (benchmark or skip_bad)
+        whole = is_set(source) and limit is None and not (benchmark or skip_bad or group_by_picture)
         whole = whole and (keep_files or SampleSet(source).images.form.normal)
         samples = SampleSet(source) if whole else fill(scratch(source.stem), name or source.stem, {})
         return _write_file(samples, out, skip_bad=skip_bad)
     more: dict[str, Json] = {"keep_files": keep_files} | ({"columns": dict(columns)} if columns else {})
+    more |= {"pictures": str(pictures)} if pictures else {}
+    more |= {"group_by_picture": True} if group_by_picture else {}
     said = benchmark.replace(str(source), source.name) if benchmark and source.is_dir() else benchmark
     how = made("mmdyn data convert", source, benchmark=said, format=format, limit=limit, name=name, **more)
     with place(out, how) as done:
@@ -244,18 +275,27 @@ def _open(
     format: str | None,
     columns: Mapping[str, str],
     on_columns: OnColumns,
+    on_folder: OnFolder,
+    name: str | None,
+    pictures: Path | None,
 ) -> Incoming:
     if benchmark and benchmark.startswith(HUB):
-        return Incoming(HubSet.parse(benchmark.removeprefix(HUB)).read(columns, images, on_columns), images)
+        hub = HubSet.parse(benchmark.removeprefix(HUB))
+        return Incoming(
+            hub.read(columns, images, on_columns, name=name, pictures=pictures, on_folder=on_folder), images
+        )
+    if columns or not (benchmark or format or is_set(source) or not is_foreign(source)):
+        folder = pictures or source.parent
+        put, named = _put_into(images), name or source.stem
+        rows = read_table(lambda: read_raw_rows(source), columns, source, named, put, folder, on_columns, on_folder)
+        return Incoming(rows, images)
+    if pictures:
+        raise UserError(f"--images names the pictures of {HUB}NAME or a table of columns of its own: leave it out")
     if benchmark:
         loader = plugins.load("benchmarks", benchmark)()
         return Incoming(loader.read(source, images), images, loader.knowledge(source))
     if is_set(source):
         return from_set(SampleSet(source), images, normal=True)
-    if columns or (not format and is_foreign(source)):
-        put = partial(put_picture, folder=source.parent, images=images)
-        rows = read_table(lambda: read_raw_rows(source), columns, source, source.stem, put, on_columns)
-        return Incoming(rows, images)
     reader: Format = plugins.load("formats", format)() if format else find_format(source)
     return Incoming(reader.read(source, images), images)
 

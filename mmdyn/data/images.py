@@ -33,6 +33,10 @@ _ENCODED = re.compile(r"\s*(?:data:image/|(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA
 IMAGE_MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" for suffix in IMAGE_SUFFIXES.values()}
 
 
+class MissingPicture(ValueError):
+    """No file lies where a picture is named."""
+
+
 class ImageInfo(Struct, frozen=True):
     """The properties of a picture's bytes, whatever its name says.
 
@@ -155,7 +159,7 @@ def read_inside(folder: Path, name: str) -> bytes:
         raise ValueError(f"image path {name[:80]!r} leaves the folder by a link: copy the picture into {folder}")
     try:
         if not path.is_file():
-            raise ValueError(f"image {name[:80]!r} is missing: put the file into {folder.absolute()}")
+            raise MissingPicture(f"image {name[:80]!r} is missing: put the file into {folder.absolute()}")
         if path.stat().st_size > MAX_BYTES:
             raise ValueError(f"image {name[:80]!r} has more than {MAX_BYTES:,} bytes: scale it down")
         return path.read_bytes()

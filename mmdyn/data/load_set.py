@@ -14,7 +14,7 @@ from mmdyn.data.files import read_records
 from mmdyn.data.formats.jsonl import sample_of_line
 from mmdyn.data.images import ImageFolder, inspect
 from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
-from mmdyn.data.rows import KnowledgePoint, Row, check_sample
+from mmdyn.data.rows import KnowledgePoint, Row, broken_encoding, check_sample, texts_of
 from mmdyn.data.set_folder import (
     DROPPED_FILE,
     KNOWLEDGE_FILE,
@@ -214,6 +214,8 @@ class RowTally:
     def __init__(self) -> None:
         self.samples = self.problems = self.with_images = self.images = 0
         self.task_types, self.languages = Counter[str](), Counter[str]()
+        self._shown = dict[ImageRef, dict[str, str]]()
+        self._broken: list[tuple[str, tuple[str, str]]] = []
 
     def add(self, row: Row) -> None:
         """Count a row. A picture that several samples show counts for each."""
@@ -225,6 +227,31 @@ class RowTally:
         self.languages[row.sample.language] += 1
         self.images += len(row.sample.all_images)
         self.with_images += bool(row.sample.all_images)
+        if not row.sample.variant:
+            for ref in row.sample.all_images:
+                self._shown.setdefault(ref, {})[row.sample.id] = row.sample.group or f"id {row.sample.id}"
+            if broken := broken_encoding("\n".join(texts_of(row.sample))):
+                self._broken.append((row.sample.id, broken))
+
+    def notes(self, group: str) -> list[str]:
+        """What is no problem of one row, but to be mended; `group`: what gives samples of one picture one group."""
+        shared = [samples for samples in self._shown.values() if len(set(samples.values())) > 1]
+        told = list[str]()
+        if shared:
+            count = len({id for samples in shared for id in samples})
+            pictures = f"{len(shared)} picture{'s' * (len(shared) > 1)}"
+            told.append(
+                f"{count} samples share {pictures} but no group, which makes intervals too short: {group} gives those"
+                " that share one a group"
+            )
+        if self._broken:
+            id, (read, meant) = self._broken[0]
+            samples = f"{len(self._broken)} samples have" if len(self._broken) > 1 else "a sample has"
+            told.append(
+                f"{samples} characters in a broken encoding ({read!r}, perhaps {meant!r}, in {id}): correct them in the"
+                " file, or save it anew as UTF-8"
+            )
+        return told
 
     def summary(self) -> dict[str, Json]:
         """The counts as JSON."""

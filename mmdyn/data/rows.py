@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import ParamSpec
 
@@ -64,7 +67,7 @@ def check_sample(sample: Sample) -> Sample:
     """
     if not (sample.question.strip() or sample.images):
         raise ValueError("the question is empty: give it words or a picture")
-    longest = max(map(len, _texts(sample)))
+    longest = max(map(len, texts_of(sample)))
     if longest > MAX_TEXT:
         raise ValueError(f"a text has {longest:,} characters, at most {MAX_TEXT:,} are taken: shorten it")
     for name, value in sample.fields.items():
@@ -75,7 +78,59 @@ def check_sample(sample: Sample) -> Sample:
     return sample
 
 
-def _texts(sample: Sample) -> list[str]:
+def grouped_by_picture(rows: Iterable[Row]) -> Iterator[Row]:
+    """Read all rows, and give samples that show a picture in common, directly or through others, one group: that of the
+    first of them, or else its id."""
+    read = [*rows]
+    first: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while (above := first.setdefault(name, name)) != name:
+            first[name] = first[above]
+            name = above
+        return name
+
+    for one in filter(None, (row.sample for row in read)):
+        groups = [f"group {one.group}"] if one.group else []
+        for other in [*one.all_images, *groups]:
+            first[root(f"id {one.id}")] = root(other)
+    members, names = Counter(root(f"id {row.sample.id}") for row in read if row.sample), dict[str, str]()
+    for row in read:
+        sample = row.sample
+        if sample and members[at := root(f"id {sample.id}")] > 1:
+            group = names.setdefault(at, sample.group or sample.id)
+            yield replace(row, sample=replace(sample, group=group))
+        else:
+            yield row
+
+
+_CONTINUED = bytes(range(0x80, 0xC0)).decode("cp1252", "ignore") + "".join(map(chr, range(0x80, 0xA0)))
+_MISREAD = re.compile(rf"[Â-ß][{_CONTINUED}]|[à-ï][{_CONTINUED}]{{2}}|[ð-ô][{_CONTINUED}]{{3}}")
+_MEANT = re.compile(
+    "[\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u00ff\u0370-\u04ff\u2010-\u2044\u2070-\u22ff\u3000-\u9fff\uff00-\uffef]"
+)
+_IN_ITS_PLACE = re.compile("[ÂÃ][»›”’–—…\u00a0]")
+
+
+def broken_encoding(text: str) -> tuple[str, str] | None:
+    """A piece of a text that is UTF-8 read as Latin-1 or Windows-1252, and what it was; None where none surely is.
+
+    >>> broken_encoding("G-proteins (Î± and Î²) at 5 Â°C"), broken_encoding("«AMANHÃ» à 5 °C")
+    (('Î±', 'α'), None)
+    """
+    if "\ufffd" in text:
+        return "\ufffd", "?"
+    for found in _MISREAD.finditer(text):
+        raw = b"".join(one.encode("latin-1" if ord(one) < 0x100 else "cp1252") for one in found[0])
+        with suppress(UnicodeDecodeError):
+            meant = raw.decode("utf-8")
+            if _MEANT.fullmatch(meant) and not _IN_ITS_PLACE.fullmatch(found[0]):
+                return found[0], meant
+    return None
+
+
+def texts_of(sample: Sample) -> list[str]:
+    """All texts of a sample."""
     answer = sample.answer
     written = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple) else ()
     return [

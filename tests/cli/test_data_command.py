@@ -115,7 +115,7 @@ def test_show(folder: Path, tmp_path: Path) -> None:
     assert json.loads(line)["images"] == [image_ref(PNG)]
     missing = mmdyn("show", folder, "c", status=2)
     hint = f"`mmdyn data show {folder}` prints the first ones"
-    assert missing.stderr == f"mmdyn: there is no sample 'c' in {folder}: {hint}\n"
+    assert missing.stderr == f"mmdyn: there is no sample 'c' in {folder}: its ids are a, b; {hint}\n"
     assert mmdyn("show", tmp_path / "none", status=2).stderr.endswith("none: no such file or folder: check the path\n")
 
 
