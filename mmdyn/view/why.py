@@ -26,4 +26,4 @@ def answers(report: Report, runs: Sequence[RunFolder]) -> dict[str, Any]:
     """What sections.html shows: why scores changed, and what was known before, where the records tell of that."""
     pages = {"why": explain(report, runs), "memory": explain_memory(report, runs)}
     grids = {f"{name}_grids": [grid_of(part) for part in page.tables] for name, page in pages.items()}
-    return {name: page for name, page in pages.items() if name == "why" or page.tables} | grids
+    return {name: page if name == "why" or page.tables else None for name, page in pages.items()} | grids
