@@ -83,20 +83,24 @@ FAMILIES = {
 """The kinds of families, for a note."""
 
 
-def by_families(rows: Sequence[Row], families: Sequence[Family]) -> tuple[list[Row], str]:
-    """Rows with p adjusted by Holm's method within their families, and a note on that: a chain's p is the larger of its
-    own and of that of its change over all chains."""
+def by_families(rows: Sequence[Row], families: Sequence[Family]) -> list[Row]:
+    """Rows with p adjusted by Holm's method within their families: a chain's p is the larger of its own and of that of
+    its change over all chains."""
     found = adjusted(rows, [family[:2] for family in families])
-    pairs = [pair for pair in zip(found, families, strict=True) if pair[0].p is not None]
-    whole = {family.who: row.p_adjusted for row, family in pairs if family.kind == "a"}
+    pairs = list(zip(found, families, strict=True))
+    whole = {family.who: row.p_adjusted for row, family in pairs if row.p is not None and family.kind == "a"}
+    return [_gated(row, whole.get(family.who)) if family.kind == "b" else row for row, family in pairs]
+
+
+def family_note(rows: Sequence[Row], families: Sequence[Family]) -> str:
+    """Over how many tests p is adjusted, by kind of family; empty where each is the only one of its own."""
+    tested = (family[:2] for row, family in zip(rows, families, strict=True) if row.p is not None)
     sizes = dict[str, set[int]]()
-    for family, size in Counter(family[:2] for _, family in pairs).items():
-        sizes.setdefault(family[0], set()).add(size)
+    for (kind, _), size in Counter(tested).items():
+        sizes.setdefault(kind, set()).add(size)
     counts = {kind: "-".join(map(str, sorted({min(own), max(own)}))) for kind, own in sorted(sizes.items())}
-    told = [f"{count} {FAMILIES[kind]}" for kind, count in counts.items()]
-    note = f"p is adjusted by Holm over {'; '.join(told)}" if told else ""
-    kinds = zip(found, families, strict=True)
-    return [_gated(row, whole.get(family.who)) if family.kind == "b" else row for row, family in kinds], note
+    told = [f"{count} {FAMILIES[kind]}" for kind, count in counts.items() if max(sizes[kind]) > 1]
+    return f"p is adjusted by Holm over {'; '.join(told)}" if told else ""
 
 
 def _gated(row: Row, first: float | None) -> Row:

@@ -16,6 +16,7 @@ from mmdyn.html import markup
 from mmdyn.stats import holm
 from mmdyn.tables.blocks import MOSTLY_UNREAD, SIGNIFICANT, Row, TablePart, rows_of
 from mmdyn.tables.columns import FORM, Columns
+from mmdyn.tables.contrasts import contrast_families, family_note
 from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, of_pictures, who_of
 from mmdyn.tables.formats import FORMATS, Tables, table_frame
 from mmdyn.tables.grid import SHOWN, digits_of, p_value, percent, points
@@ -309,13 +310,13 @@ def _short(part: TablePart) -> TablePart:
     """The part with main changes alone, by chain."""
     if part.kind != "contrasts":
         return part
-    names = (*FRONT, "chain", part.by)
+    names, changes = (*FRONT, "chain", part.by), [row for row in part.rows if is_change(row.factors)]
     rows = [
-        replace(row, factors={name: value for name, value in row.factors.items() if name in names})
-        for row in part.rows
-        if is_change(row.factors)
+        replace(row, factors={name: value for name, value in row.factors.items() if name in names}) for row in changes
     ]
-    return replace(part, title="Changes from standard to dynamic" + f" by {part.by}" * bool(part.by), rows=rows)
+    notes = part.notes if part.by else [family_note(changes, contrast_families(changes))]
+    title = "Changes from standard to dynamic" + f" by {part.by}" * bool(part.by)
+    return replace(part, title=title, rows=rows, notes=[note for note in notes if note and rows])
 
 
 SCHEMA = 1

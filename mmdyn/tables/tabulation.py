@@ -57,6 +57,7 @@ from mmdyn.tables.contrasts import (
     change_families,
     contrast_families,
     contrast_rows,
+    family_note,
     field_rows,
 )
 from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
@@ -359,11 +360,14 @@ def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart
 
 
 def _adjusted(part: Part, rows: Sequence[Row]) -> tuple[list[Row], str]:
-    """Rows with p adjusted within their families, one a table where not said otherwise; and a note on several."""
+    """Rows with p adjusted within their families, one a table where not said otherwise; and a note on that."""
+    families = None
     if isinstance(part, Contrasts) and not part.by:
-        return by_families(rows, contrast_families(rows))
-    if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.by:
-        return by_families(rows, change_families(rows))
+        families = contrast_families(rows)
+    elif isinstance(part, Paired) and part.factor == "variant" and "chain" in part.by:
+        families = change_families(rows)
+    if families is not None:
+        return by_families(rows, families), family_note(rows, families)
     found = adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
     tests = sum(row.p_adjusted is not None for row in found)
     return found, f"p is adjusted by Holm over {tests} tests" if tests > 1 and not isinstance(part, Attribution) else ""
