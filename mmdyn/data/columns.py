@@ -51,8 +51,8 @@ _LABEL, _WORDS = ("label", "key", "letter", "id"), ("text", "value", "content", 
 _LINK = re.compile(r"!\[[^\]\n]*\]\(|<img\s", re.IGNORECASE)
 
 
-def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
-    """Check a mapping against a row.
+def _check_columns(columns: Mapping[str, str], row: Mapping[str, Any], given: Mapping[str, str]) -> None:
+    """Check a mapping against a row; `given`: what of it the user typed, and has to type again.
 
     Raises:
         UserError: A key of the mapping is unknown, or the mapping lacks the question or the answer.
@@ -65,7 +65,7 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
     if missing := [key for key, holds in there.items() if not holds]:
         called = [name for name in row if _plain_name(name) in GUESSED.split()]
         guess = called[0] if missing == ["answer"] and len(called) == 1 else "COLUMN"
-        mapped = [f"{key}={columns.get(key, guess)}" for key in there if key in (*missing, *columns)]
+        mapped = [f"{key}={given.get(key, guess)}" for key in there if key in (*missing, *given)]
         raise UserError(
             f"say which column is the {' and which the '.join(missing)}, by --map {','.join(mapped)}:"
             f" the columns are {', '.join(row)}"
@@ -489,7 +489,8 @@ def find_columns(
     values, else a field (few values) or meta; bytes that are no picture are ignored.
 
     Raises InputError where two may be the question, the answer, the options or the pictures, and where numbers may
-    count options from 0 or from 1; UserError as `check_columns` does.
+    count options from 0 or from 1; UserError where the question or the answer is missing, or a
+    key is unknown.
     """
     pick_columns(given, dict.fromkeys(survey), where)
     found = dict(given)
@@ -528,7 +529,7 @@ def find_columns(
     if "passage" in found:
         before = found.pop("passage")
         found |= {META + before: before} if "question" in given else {"question": f"{before}+{found.get('question')}"}
-    check_columns(found, survey)
+    _check_columns(found, survey, given)
     answer = survey.get(found.get("answer", ""), _Column())
     if "options" in found and answer.counts and answer.values <= {*map(str, range(1, 11))}:
         told = "are whole numbers, and never 0: map it as answer_index (from 0) or answer_number (from 1)"

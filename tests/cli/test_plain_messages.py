@@ -37,7 +37,7 @@ def test_a_set_with_a_judge_is_not_spelt_beside_one_without(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("text", "told"), [
     ("question,A,B,answer,image\nq,1,2,A,gone.png\n", "image 'gone.png' is missing: put the file into {folder}"),
-    ("frage,answer\nq,1\n", "say which column is the question, by --map question=COLUMN,answer=answer: the columns are"),
+    ("frage,answer\nq,1\n", "say which column is the question, by --map question=COLUMN: the columns are"),
 ])  # fmt: skip
 def test_a_table_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
     (tmp_path / "own.csv").write_text(text)

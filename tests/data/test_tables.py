@@ -311,7 +311,7 @@ def test_a_spreadsheet_that_shows_more_than_its_cells_is_refused(
         (b"\xef\xbb\xbfquestion;answer\r\nWhich, then?;this\r\n", ["Which, then?"]), (b"question\tanswer\nWhich?\tthis\n\n", ["Which?"]),
         (b'question,answer\n"a\r\nb",this\n', ["a\r\nb"]), ("question,answer\n哪个？,x\n".encode("gb18030"), ":2: line 2 is not UTF-8"),
         ("question,answer\nx,y\n".encode("utf-16"), "is UTF-16 text: save it as UTF-8"), (b"question,answer\na,b,c\n", ":2: 3 cells where the header has 2: quote a cell that holds a comma or a new line"),
-        (b"question,answer,answer\n", "the column 'answer' is given twice"), (b"question,note\nx,y\n", "say which column is the answer, by --map question=question,answer=COLUMN: the columns are question, note"),
+        (b"question,answer,answer\n", "the column 'answer' is given twice"), (b"question,note\nx,y\n", "say which column is the answer, by --map answer=COLUMN: the columns are question, note"),
         (b"question,answer\n", "there is no sample for"), (b"id,question,answer\n1,x,y\n1,z,w\n", "the id '1' is given twice"),
     ],
 )  # fmt: skip

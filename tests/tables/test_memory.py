@@ -125,8 +125,7 @@ def test_models_come_out_as_what_they_are(run: RunFolder) -> None:
 def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     result = typed("report", run.folder, "--memory", "--quiet")
     assert result.exit_code == 0
-    lines = [line.strip() for line in result.output.splitlines()]
-    lead = lines[lines.index("In short") + 1 :]
+    text = " ".join(result.output.split())
     for line in (
         "python:memorised on pens, python:careless on pens: hard to explain without the published questions, or by"
         " inattention (changed questions).",
@@ -134,9 +133,9 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
         " show (changed questions).",
         "None of this is proof. It shows what a model said; what it was trained on, only its maker can show.",
     ):
-        assert line in lead
-    assert "Memory is behind 0 to 78.1 of these points, inattention to the change behind the others." in lines
-    assert "No cut-offs are known: give --models FILE with the columns model and cutoff (2024 or 2024-06)." in lines
+        assert line in text
+    assert "Memory is behind 0 to 78.1 of these points, inattention to the change behind the others." in text
+    assert "No cut-offs are known: give --models FILE with the columns model and cutoff (2024 or 2024-06)." in text
     page = json.loads(typed("report", run.folder, "--memory", "--format", "json", "--quiet").output)
     adjusted = [row["p_adjusted"] for part in page["report"]["parts"] for row in part["rows"] if row["p_adjusted"]]
     assert len(adjusted) == 5

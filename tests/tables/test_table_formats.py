@@ -47,7 +47,7 @@ def test_text(found: Report) -> None:
         "model difference easy hard n p (Holm)", "RULE",
         "m_1 -15 [-31, +3] 90 [77, 96]* 75 [60, 86]* 80 0.20",
         "a|b -5 [-23, +14] 25 [14, 40] 20 [10, 35] 80 0.61",
-        "", "in percent, with 95 % intervals; n counts questions",
+        "", "p is adjusted by Holm over 2 tests", "in percent, with 95 % intervals; n counts questions",
         "*: best, +: second best, each where a paired test tells it apart from the next (Holm, 5 %)",
         "methods: Wilson; Agresti-Caffo, CR2, Bell-McCaffrey t", "",
     ]  # fmt: skip

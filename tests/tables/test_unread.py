@@ -67,7 +67,7 @@ def test_what_waits_and_what_was_not_read_are_counted_apart(tmp_path: Path) -> N
         f"4 {WAITS}",
         f"16 {UNREAD}: one could raise dynamic pad (m1 on exam) from 50 to at most 100",
     ]
-    text = typed("report", tmp_path / "run", "-q").stdout.replace("\n", " ")
+    text = " ".join(typed("report", tmp_path / "run", "-q").stdout.split())
     assert "some answers were read, but are not judged yet: intervals and p hold for every verdict on them" in text
     assert "judge of replies that were not read; with it, scores are at most: m1, exam, dynamic pad 100.0" in text
 
@@ -164,7 +164,7 @@ def test_a_chain_that_is_mostly_unread_takes_nothing(tmp_path: Path) -> None:
     assert [line.text.split()[3] for line in through] == ["shuffle", "pad"]
     assert through[1].text.endswith("(10 pairs): mostly unread.") and "mostly" not in through[0].text
     text = typed("report", tmp_path / "run", "-q").stdout
-    assert text.count("]?") == 1 and f"pad: (?) {MOSTLY}" in text.replace("\n", " ")
+    assert text.count("]?") == 1 and f"pad: (?) {MOSTLY}" in " ".join(text.split())
     for form, where in (
         ("latex", MOSTLY),
         ("markdown", MOSTLY),

@@ -19,7 +19,17 @@ from shell import mmdyn
 from making import picture
 from mmdyn.data import ImageFolder
 from mmdyn.table import Flips
-from mmdyn.tables import changes_of, main_changes, percent, report, scores_of, tabulate, verdict_of, why_parts
+from mmdyn.tables import (
+    changes_of,
+    main_changes,
+    percent,
+    report,
+    score_text,
+    scores_of,
+    tabulate,
+    verdict_of,
+    why_parts,
+)
 from mmdyn.view import html_report
 from mmdyn.view.index import Catalog
 from mmdyn.work import RunFolder
@@ -81,7 +91,7 @@ def test_a_report_says_what_the_command_says(page: Page, written: Path, shown: P
     found = report(shown / "runs" / "first")
     page.goto(written.as_uri())
     cells = page.get_by_role("region", name="Scores", exact=True).locator("td.score").all_inner_texts()
-    assert cells == [percent(one.score.value, one.score.ci95) for one in scores_of(found.parts)]
+    assert cells == [score_text(one.score) for one in scores_of(found.parts)]
     rows = page.locator("[aria-label=Changes], [aria-label='Other contrasts']").locator("tbody tr")
     assert rows.count() == len(changes_of(found.parts))
     assert page.locator("details.card .verdict", has_text="right to wrong").count() > 0
