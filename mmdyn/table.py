@@ -242,6 +242,11 @@ class PublishedAnswers(Whole, frozen=True, kw_only=True):
     answer of another."""
 
 
+class PublishedLetters(Whole, frozen=True, kw_only=True):
+    """How often variants whose right option was moved get the letter that was right in the published question, beside
+    how often they get each other wrong letter."""
+
+
 class CutOffs(Whole, frozen=True, kw_only=True):
     """Whether scores break at a model's cut-off: questions of the years up to it (field `year`) against later ones,
     where `--models` has a column `cutoff`."""

@@ -59,7 +59,7 @@ NEEDS = {
     **{"macro": ("pivot",), "pair": ("paired",), "group": ("leaderboard",), "paper": ("table",), "gee": ("attribute",)},
     "k": ("repeats",),
     "measure": tuple(kind for kind in KINDS if kind != "table"),
-    "models": tuple(KINDS),
+    "models": (*KINDS, "memory"),
 }
 """The options that an option goes with."""
 

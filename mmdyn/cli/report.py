@@ -67,7 +67,7 @@ def command(
     pages = {"why": with_why, "memory": memory, "brief": brief, "full": full}
     if sum(pages.values()) > 1:
         raise click.UsageError("--full, --brief, --why and --memory are pages of their own: give one of them")
-    check(given, by)
+    check({**given, "memory": memory}, by)
     form = form_of(given)
     from mmdyn.work import ProgressBar, RunFolder
 

@@ -208,6 +208,10 @@ def suffixes() -> dict[str, Format]:
     return found
 
 
+SHOWN = 5
+"""Ids in a note; the others are counted."""
+
+
 class RowTally:
     """Counts of a set's contents, row by row."""
 
@@ -245,11 +249,13 @@ class RowTally:
                 " that share one a group"
             )
         if self._broken:
-            id, (read, meant) = self._broken[0]
+            read, meant = self._broken[0][1]
+            ids = [id for id, _ in self._broken]
+            listed = f"{', '.join(ids[:SHOWN])}{f' and {len(ids) - SHOWN} more' if len(ids) > SHOWN else ''}"
             samples = f"{len(self._broken)} samples have" if len(self._broken) > 1 else "a sample has"
             told.append(
-                f"{samples} characters in a broken encoding ({read!r}, perhaps {meant!r}, in {id}): correct them in the"
-                " file, or save it anew as UTF-8"
+                f"{samples} characters in a broken encoding ({read!r}, perhaps {meant!r}; {listed}): correct them in"
+                " the file, or save the text that it was made of anew as UTF-8"
             )
         return told
 

@@ -101,6 +101,7 @@ from .trackers import track as track
 from .why_page import (
     SURE as SURE,
     Why as Why,
+    chains_that_show as chains_that_show,
     explain as explain,
     verdict_of as verdict_of,
     why as why,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ from mmdyn.tables.factors import (
     reading_order,
     who_of,
 )
-from mmdyn.tables.pairing import ALPHA, EVEN, READ, TOO_FEW_GROUP, Pair
+from mmdyn.tables.pairing import EVEN, TOO_FEW_GROUP, Pair, over_read, read_rows
 from mmdyn.tables.scores import conditions_of, laid_field, values_of
 from mmdyn.work import SAMPLE, Reader, RunConfig, RunFolder
 
@@ -73,6 +73,8 @@ class Family(NamedTuple):
     who: tuple[str, ...]
 
 
+ADJUSTED = "p is adjusted by Holm"
+
 FAMILIES = {
     "a": "changes over all chains",
     "b": "chains (no less than the p over all chains)",
@@ -100,7 +102,7 @@ def family_note(rows: Sequence[Row], families: Sequence[Family]) -> str:
         sizes.setdefault(kind, set()).add(size)
     counts = {kind: "-".join(map(str, sorted({min(own), max(own)}))) for kind, own in sorted(sizes.items())}
     told = [f"{count} {FAMILIES[kind]}" for kind, count in counts.items() if max(sizes[kind]) > 1]
-    return f"p is adjusted by Holm over {'; '.join(told)}" if told else ""
+    return f"{ADJUSTED} over {'; '.join(told)}" if told else ""
 
 
 def _gated(row: Row, first: float | None) -> Row:
@@ -191,8 +193,8 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
         names, notes, front = ("a", "b"), [note] * bool(note), block._replace(front=sides.factors())
         if not part.by:
             differs = _differing(columns, sides, a, b)
-            read = [*_read_rows(front, pair)] if comparable else []
-            yield from _over_read(pair.rows((), (), names, notes, differs, comparable=comparable), read)
+            read = [*read_rows(front, pair)] if comparable else []
+            yield from over_read(pair.rows((), (), names, notes, differs, comparable=comparable), read)
             yield from read
             continue
         field = laid_field(columns, part.by, a, b)
@@ -203,41 +205,7 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
         for value, code in values:
             own = pair.only(field.codes == code)
             rows = own.rows((part.by,), (value,), names, notes, comparable=comparable)
-            yield from _over_read(rows, [*_read_rows(front, own)] if comparable else [])
-
-
-def _read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
-    """If some replies were unparsed or refused: their share on each side, and the difference over the other answers."""
-    columns = block.columns
-    shares = [pair.unread(records) for records in pair.records]
-    if not any(shares):
-        return
-    for side, share in zip(("unread a", "unread b"), shares, strict=True):
-        yield block.row((), (), side, round(share, 6), unit="share"), None
-    read = ~(columns.flags["unparsed"] | columns.flags["refused"])
-    a, b = (records[read[records]] for records in pair.records)
-    own = Pair.of(block, a, b)
-    if found := own.difference():
-        unit, found = block.difference_unit, found.rounded
-        details: RowDetails = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
-        details["ci95"] = found.ci95
-        yield block.row((), (), READ, found.value, **details), None
-
-
-def _over_read(rows: Iterable[Numbered], read: Sequence[Numbered]) -> Iterator[Numbered]:
-    """The rows of a contrast, whose difference says what the rows `read` make of it."""
-    found = {row.quantity: row for row, _ in read}
-    for row, cell in rows:
-        tested = found and row.quantity == "difference" and row.p is not None and row.p <= ALPHA
-        yield (replace(row, over_read=_read_says(row, found)) if tested else row), cell
-
-
-def _read_says(row: Row, read: Mapping[str, Row]) -> Literal["", "unclear", "mostly unread"]:
-    change, ends = row.value or 0.0, read[READ].ci95 if READ in read else None
-    if ends and min(end * change for end in ends) > 0:
-        return ""
-    before, after = (read[f"unread {side}"].value or 0.0 for side in "ab")
-    return "mostly unread" if 2 * (before - after) * change > change**2 else "unclear"
+            yield from over_read(rows, [*read_rows(front, own)] if comparable else [])
 
 
 def find_sides(keys: Sequence[Key]) -> list[Sides]:

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.sample import Answer
-from mmdyn.stats import Ints, equality, mean_score, uniformity, within
-from mmdyn.table import AnswerKeys, Position
+from mmdyn.stats import Ints, equality, group_means, mean_score, paired_difference, uniformity, within
+from mmdyn.table import AnswerKeys, Position, PublishedLetters
 from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, TablePart, p_digits, rows_of
-from mmdyn.tables.columns import FEW, Columns
+from mmdyn.tables.columns import FEW, Columns, split
 from mmdyn.tables.contrasts import BASELINE
-from mmdyn.tables.factors import BASES, FRONT, Key, front_of, is_usual, reading_order, who_of
+from mmdyn.tables.factors import BASES, FRONT, PICKED, Key, front_of, is_usual, reading_order, who_of
+from mmdyn.tables.pairing import difference_row
 from mmdyn.text import refers_to_all
 
 BIASED, UNEVEN = 0.05, 0.01
@@ -207,6 +208,40 @@ class _Positions(NamedTuple):
             yield self.block.mean_row(("position",), (label,), ELSEWHERE, others), others
         whole = self.block.cell(self.block.records)
         yield self.block.mean_row(("position",), (TOTAL,), "score", whole, p=p and p_digits(p)), whole
+
+
+KEPT, OTHER_LETTER = "published letter", "each other wrong letter"
+
+
+def letter_rows(block: Block, part: PublishedLetters) -> Iterator[Numbered]:
+    """For each model on each set, over the chains that move the right option of single choices of three options or
+    more, where all else is as usual: the shares of answers that name the letter that was right before, and each other
+    wrong one; and their difference. A question counts once, with the mean of its variants."""
+    columns, answers = block.columns, block.columns.once(_Answers.of)
+    usual = np.array([_is_usual(key) for key in columns.keys], np.bool_)[columns.asked]
+    choices = block.records[(columns.asked_as(CHOICE) & usual & ~columns.flags["failed"])[block.records]]
+    variants = np.array([key.variant for key in columns.keys])[columns.asked]
+    right, sizes, read = answers.place[columns.samples], answers.sizes[columns.samples], columns.fields[PICKED]
+    standard = choices[variants[choices] == STANDARD]
+    before = np.full(len(columns.names), -1)
+    before[columns.parents[standard]] = right[standard]
+    was = before[columns.parents]
+    moved = (variants == "dynamic") & (was >= 0) & (right >= 0) & (was != right) & (sizes > 2)
+    kept = choices[moved[choices]]
+    named = np.array([answers.labels.index(one) if one in answers.labels else -1 for one in read.values])
+    offered = np.array([[one in labels for one in read.values] for labels in answers.offers], np.bool_)
+    for values, records in split(columns, kept, FRONT[1:]).items():
+        picked, parents = read.codes[records], columns.parents[records]
+        old = (named[picked] == was[records]).astype(np.float64)
+        wrong = offered[answers.offered[columns.samples[records]], picked] & (named[picked] != right[records])
+        ids, stuck, _ = group_means(parents, old, np.ones(len(records)))
+        others = group_means(parents, (wrong - old) / (sizes[records] - 2), np.ones(len(records)))[1]
+        here, clusters = block._replace(front=dict(zip(FRONT[1:], values, strict=True))), columns.clusters[ids]
+        for quantity, shares in ((KEPT, stuck), (OTHER_LETTER, others)):
+            found = mean_score(shares, np.ones(len(ids)), clusters, 0.0)
+            yield here.share_row((), (), quantity, found, n=len(ids), method=found.method), None
+        beyond = paired_difference(stuck - others, np.ones(len(ids)), clusters)
+        yield difference_row(here, (), (), beyond, (), n=len(ids)), None
 
 
 def key_rows(block: Block, part: AnswerKeys) -> Iterator[Numbered]:

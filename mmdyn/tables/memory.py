@@ -203,7 +203,8 @@ def _alone(block: Block, timed: _Timed, years: Floats) -> Iterator[Numbered]:
     own = years[timed.parents]
     found = _break(block.columns, timed, own, _seen(own, timed.cut_off))
     if found is None:
-        yield block.row((), (), BREAK, None, unit="points", note=FEW_YEARS), None
+        note = NO_YEARS if np.isnan(own).all() else FEW_YEARS
+        yield block.row((), (), BREAK, None, unit="points", note=note), None
         return
     n: RowDetails = {"n": int((~np.isnan(_seen(own, timed.cut_off))).sum())}
     yield difference_row(block, (), (), found, (ALONE,), BREAK, **n), None

@@ -8,17 +8,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.stats import holm
-from mmdyn.table import CutOffs, Part, PublishedAnswers
+from mmdyn.table import CutOffs, Ladder, Part, PublishedAnswers, PublishedLetters
 from mmdyn.tables.blocks import Row, TablePart, p_digits
+from mmdyn.tables.contrasts import ADJUSTED
 from mmdyn.tables.factors import front_of
 from mmdyn.tables.grid import p_value, percent
+from mmdyn.tables.guessing import KEPT, OTHER_LETTER
 from mmdyn.tables.memory import BETWEEN, BEYOND, BREAK, LOST, OTHER, PLACEBO, PUBLISHED
 from mmdyn.tables.results import Report
+from mmdyn.tables.trends import NEEDLESS
 from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
-
-TESTED = {"publishedanswers": BEYOND, "cutoffs": BETWEEN}
-"""Of each kind of evidence the quantity that is tested; its p is adjusted by Holm over the page."""
 
 SEEN = 10.0
 """A kind of evidence could have seen much where it would show so many points in four of five cases."""
@@ -31,21 +31,36 @@ WHAT = "None of this is proof. It shows what a model said; what it was trained o
 
 
 class Kind(Struct, frozen=True):
-    """A kind of evidence: its title, and what it assumes."""
+    """A kind of evidence: its title and name, the quantity that is tested, and what it assumes; p is adjusted by Holm
+    over the page."""
 
     title: str
+    name: str
+    tested: str
     assumes: str
 
 
 KINDS = {
     "publishedanswers": Kind(
         "Published answers to changed questions",
+        "changed questions",
+        BEYOND,
         "Assumes that the published version is one among its changed versions, neither easier nor the one that anybody"
         " would expect. Memory and inattention to what was changed give the same answers, and a model that remembers"
         " but reads with care shows nothing: the numbers are bounds.",
     ),
+    "publishedletters": Kind(
+        "Published letters of options that were moved",
+        "moved options",
+        BEYOND,
+        "Assumes that without memory no wrong letter is named more often than another: a model that favours a letter"
+        " which is right more often in the published set would seem to remember. It tells of letters that were learned,"
+        " not where from, and nothing of answers that were learned in words.",
+    ),
     "cutoffs": Kind(
         "Scores up to a cut-off, and after it",
+        "the cut-offs",
+        BETWEEN,
         "Assumes that what makes newer questions harder does so alike for all models, but for a trend of each;"
         " that years and cut-offs are right; and that nothing of later questions was known.",
     ),
@@ -63,7 +78,7 @@ class Memory(Why, frozen=True):
 
 def memory_parts() -> list[Part]:
     """The declarations that the page needs."""
-    return [PublishedAnswers(), CutOffs()]
+    return [PublishedAnswers(), PublishedLetters(), CutOffs(), Ladder()]
 
 
 def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
@@ -72,13 +87,14 @@ def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
     Source: the kinds of evidence and their critics stand in docs/appendix/why.md, "Memory".
     """
     parts = _adjusted([part for part in report.parts if part.kind in KINDS])
-    tested = [row for part in parts for row in part.rows if row.quantity == TESTED[part.kind]]
+    tested = [(KINDS[part.kind].name, row) for part in parts for row in part.rows if row.p_adjusted is not None]
     sections = [Section("In short", [*_lead(tested)])]
     for part in parts:
         lines = [*_lines(part, NextRuns(runs))]
-        sections.append(
-            Section(KINDS[part.kind].title, [*lines, Line(KINDS[part.kind].assumes)] if part.rows else lines)
-        )
+        assumed = [Line(KINDS[part.kind].assumes)] * bool(part.rows)
+        sections += [Section(KINDS[part.kind].title, [*lines, *assumed])] * bool(lines)
+    if seen := [*_needless(report.rows("ladder", NEEDLESS))]:
+        sections.append(Section("Right without the picture", seen))
     names = ", ".join(run.name for run in runs)
     return Memory(f"What was known before: {names}", sections, report.of_parts(parts))
 
@@ -89,7 +105,11 @@ def _adjusted(parts: Sequence[TablePart]) -> list[TablePart]:
     by_kind = {part.kind: part.rows for part in parts}
     found = dict(zip(tested, holm([by_kind[kind][place].p for kind, place in tested]), strict=True))
     return [
-        replace(part, rows=[_with_p(row, found.get((part.kind, place))) for place, row in enumerate(part.rows)])
+        replace(
+            part,
+            rows=[_with_p(row, found.get((part.kind, place))) for place, row in enumerate(part.rows)],
+            notes=[note for note in part.notes if not note.startswith(ADJUSTED)],
+        )
         for part in parts
     ]
 
@@ -100,40 +120,42 @@ def _with_p(row: Row, p: float | None) -> Row:
 
 def _is_tested(part: TablePart, row: Row) -> bool:
     """Whether a row is tested; baselines have learned nothing and take no part in the family."""
-    return row.quantity == TESTED[part.kind] and not row.factors.get("model", "").startswith("baseline:")
+    return row.quantity == KINDS[part.kind].tested and not row.factors.get("model", "").startswith("baseline:")
 
 
-def _lead(rows: Sequence[Row]) -> Iterator[Line]:
-    """What the evidence says together of each model, hedged; cut-offs are about several models at once."""
-    tested = [row for row in rows if row.p_adjusted is not None]
+def _lead(tested: Sequence[tuple[str, Row]]) -> Iterator[Line]:
+    """What the evidence says together of each model, hedged; cut-offs are about several models at once.
+
+    tested: rows with the names of the kinds of evidence that they are of.
+    """
     if not tested:
         yield Line("Nothing here can tell: no kind of evidence has the answers that it needs.")
-    by_who = dict[str, list[Row]]()
-    for row in tested:
-        by_who.setdefault(front_of(row.factors), []).append(row)
+    by_who = dict[str, list[tuple[str, Row]]]()
+    for name, row in tested:
+        by_who.setdefault(front_of(row.factors), []).append((name, row))
     told = dict[str, list[str]]()
     for who, own in by_who.items():
-        shown = [row for row in own if row.is_significant and (row.value or 0) > 0]
-        silent = [row for row in own if row not in shown and (_detected(row) or 100) <= SEEN]
+        shown = ", ".join(name for name, row in own if _shows(row))
+        silent = ", ".join(name for name, row in own if not _shows(row) and (_detected(row) or 100) <= SEEN)
         if shown and silent:
             verdict = (
-                f"the evidence disagrees: {_named(shown)} show it, {_named(silent)} would mostly show it, and do not"
+                f"the evidence disagrees: {shown} show it; {silent} would mostly show {SEEN:.0f} points, and do not"
             )
         elif shown:
-            verdict = f"hard to explain without the published questions, or by inattention ({_named(shown)})"
+            verdict = f"hard to explain without the published questions, or by inattention ({shown})"
         elif silent:
-            verdict = f"no sign of it where {SEEN:.0f} points would mostly show ({_named(silent)})"
+            verdict = f"no sign of it where {SEEN:.0f} points would mostly show ({silent})"
         else:
             verdict = f"cannot tell: only more than {SEEN:.0f} points would mostly show"
         told.setdefault(verdict, []).append(who)
     yield from (Line(f"{', '.join(who)}: {verdict}.") for verdict, who in told.items())
+    if len(tested) > 1:
+        yield Line(f"{ADJUSTED[:1].upper()}{ADJUSTED[1:]} over the {len(tested)} tests of this page.")
     yield Line(WHAT)
 
 
-def _named(rows: Sequence[Row]) -> str:
-    """The kinds of evidence that rows are of."""
-    names = {BEYOND: "changed questions", BETWEEN: "the cut-offs"}
-    return ", ".join(dict.fromkeys(names[row.quantity] for row in rows))
+def _shows(row: Row) -> bool:
+    return row.is_significant and (row.value or 0.0) > 0
 
 
 def _detected(row: Row) -> float | None:
@@ -151,8 +173,9 @@ def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
     by_who = dict[str, dict[str, Row]]()
     for row in part.rows:
         by_who.setdefault(front_of(row.factors), {})[row.quantity] = row
+    tell = {"publishedanswers": _published, "publishedletters": _letters, "cutoffs": _cut_off}[part.kind]
     for who, rows in by_who.items():
-        yield from (_published if part.kind == "publishedanswers" else _cut_off)(who, rows)
+        yield from tell(who, rows)
     yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
 
 
@@ -169,6 +192,23 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     if LOST in rows:
         yield Line(f"The score is {_points(rows[LOST])} beside that of the published questions.")
     yield _power(beyond)
+
+
+def _letters(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    beyond, other = rows[BEYOND], _share(rows[OTHER_LETTER])
+    said = f"{who}: where the right option was moved, {_share(rows[KEPT])} of answers name the letter that was right"
+    yield Line(f"{said} before, {other} each other wrong letter: {_points(beyond)}, {beyond.n} questions.")
+    yield _power(beyond)
+
+
+def _needless(rows: Sequence[Row]) -> Iterator[Line]:
+    """How many questions each model has right in every reply without their pictures."""
+    for row in (row for row in rows if row.value is not None):
+        counted = row.note.partition(";")[2].partition(":")[0].strip()
+        yield Line(
+            f"{front_of(row.factors)}: {row.value:.0f} of {row.n} questions are right in every reply without their"
+            f" picture ({counted}): known before, or answered by their words alone."
+        )
 
 
 def _cut_off(who: str, rows: dict[str, Row]) -> Iterator[Line]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Literal, NamedTuple, Unpack
 
@@ -271,9 +271,44 @@ def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
         every = wide[key[:place] + key[place + 1 :]] if chainless else records
         sides = [block.at(every if value == STANDARD else records, part.factor, value) for value in (part.a, part.b)]
         pair = Pair.of(block, sides[0], sides[1], grouped=part.pair == "group")
-        yield from pair.rows(part.by, key, (part.a, part.b))
+        read = [*read_rows(block, pair)] if part.factor == "variant" else []
+        yield from over_read(pair.rows(part.by, key, (part.a, part.b)), read)
         if pair.grouped and len(pair.a.ids):
             yield from _agreement(block, part, key, pair)
+
+
+def read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
+    """If some replies were unparsed or refused: their share on each side, and the difference over the other answers."""
+    columns = block.columns
+    shares = [pair.unread(records) for records in pair.records]
+    if not any(shares):
+        return
+    for side, share in zip(("unread a", "unread b"), shares, strict=True):
+        yield block.row((), (), side, round(share, 6), unit="share"), None
+    read = ~(columns.flags["unparsed"] | columns.flags["refused"])
+    a, b = (records[read[records]] for records in pair.records)
+    own = Pair.of(block, a, b)
+    if found := own.difference():
+        unit, found = block.difference_unit, found.rounded
+        details: RowDetails = {"n": len(own.a.ids), "unit": unit, "scale": own.scale, "method": found.method}
+        details["ci95"] = found.ci95
+        yield block.row((), (), READ, found.value, **details), None
+
+
+def over_read(rows: Iterable[Numbered], read: Sequence[Numbered]) -> Iterator[Numbered]:
+    """The rows of a contrast, whose difference says what the rows `read` make of it."""
+    found = {row.quantity: row for row, _ in read}
+    for row, cell in rows:
+        tested = found and row.quantity == "difference" and row.p is not None and row.p <= ALPHA
+        yield (replace(row, over_read=_read_says(row, found)) if tested else row), cell
+
+
+def _read_says(row: Row, read: Mapping[str, Row]) -> Literal["", "unclear", "mostly unread"]:
+    change, ends = row.value or 0.0, read[READ].ci95 if READ in read else None
+    if ends and min(end * change for end in ends) > 0:
+        return ""
+    before, after = (read[f"unread {side}"].value or 0.0 for side in "ab")
+    return "mostly unread" if 2 * (before - after) * change > change**2 else "unclear"
 
 
 def difference_row(

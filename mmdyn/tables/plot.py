@@ -90,7 +90,7 @@ def _of_changes(part: TablePart, rows: Sequence[Row]) -> Chart:
     own = [row for row in rows if row.quantity == "difference" and is_change(row.factors)]
     corrected = dict.fromkeys(row.factors["set"] for row in own if row.scale == "corrected")
     some = f" in {', '.join(corrected)}" * any(row.scale != "corrected" for row in own)
-    scale = f", corrected for chance{some}" * bool(corrected)
+    scale = f",\ncorrected for chance{some}" * bool(corrected)
     points = _of_conditions(part, own, chain_name)
     hollow = "\nhollow: mostly unread" * any(point.unread for point in points)
     return Chart("dots", f"change, in points{scale}{hollow}", points)

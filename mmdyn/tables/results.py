@@ -323,14 +323,26 @@ SCHEMA = 1
 """The version of the JSON form: it goes up where a field changes its meaning or goes."""
 
 
+NOT_NEEDED = (
+    "pictures seem not to have been read, or not to be needed: the server counted as many tokens with as without, and"
+    " leaving them out changed the score of standard questions not significantly"
+)
+
+
 def _but_those_that_see(state: RunState, parts: Sequence[TablePart]) -> RunState:
     """The state without the doubt, which token counts alone give rise to, that a model's pictures were not read, where
-    its scores show that they were: a change of nothing but pictures moved them, or leaving these out did."""
+    its scores show that they were: a change of nothing but pictures moved them, or leaving these out did. Where leaving
+    them out was tried and moved nothing, the doubt says so."""
     of = [change for change in changes_of(parts) if of_pictures(change.factors)]
     tested = zip(of, holm([change.difference.p for change in of]), strict=True)
     moved = [change.factors for change, p in tested if p is not None and p < SIGNIFICANT]
     sees = {f"{one.get('model')}: {PICTURES_UNREAD}" for one in moved if one.get("run", state.name) == state.name}
-    return replace(state, servers=tuple(said for said in state.servers if said not in sees))
+    tried = [change.factors for change in of if change.factors["factor"] == "context"]
+    blind = {f"{one.get('model')}: {PICTURES_UNREAD}" for one in tried if one.get("run", state.name) == state.name}
+    kept = (said for said in state.servers if said not in sees)
+    return replace(
+        state, servers=tuple(said.replace(PICTURES_UNREAD, NOT_NEEDED) if said in blind else said for said in kept)
+    )
 
 
 class Report(Struct, Framed, frozen=True):

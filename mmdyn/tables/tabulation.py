@@ -39,6 +39,7 @@ from mmdyn.table import (
     Pivot,
     Position,
     PublishedAnswers,
+    PublishedLetters,
     Ranking,
     Repeats,
     Scores,
@@ -51,6 +52,7 @@ from mmdyn.tables.blocks import APART, MACRO, TOTAL, Block, Key, Numbered, Row, 
 from mmdyn.tables.chain_effects import attribution_rows, curve_rows
 from mmdyn.tables.columns import Cell, Columns, Watcher, named_runs, read_columns, records_where, split
 from mmdyn.tables.contrasts import (
+    ADJUSTED,
     FlipWatcher,
     adjusted,
     by_families,
@@ -61,7 +63,7 @@ from mmdyn.tables.contrasts import (
     field_rows,
 )
 from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
-from mmdyn.tables.guessing import guessing_notes, key_rows, position_rows, with_positions
+from mmdyn.tables.guessing import guessing_notes, key_rows, letter_rows, position_rows, with_positions
 from mmdyn.tables.judged import CorrectedWatcher, DimensionsWatcher, JudgedWatcher, judge_rows
 from mmdyn.tables.memory import PublishedAnswersWatcher, cut_off_notes, cut_off_rows
 from mmdyn.tables.noise import noise_rows
@@ -139,6 +141,7 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Position: position_rows,
     AnswerKeys: key_rows,
     CutOffs: cut_off_rows,
+    PublishedLetters: letter_rows,
 }
 
 
@@ -168,6 +171,7 @@ TITLES: dict[type, str] = {
     Contrasts: "Contrasts: b - a over the questions that both have",
     Flips: "Flips: questions that a chain turned",
     Position: "Scores by the position of the right option",
+    PublishedLetters: "Published letters of options that were moved",
     PublishedAnswers: "Published answers to changed questions",
     CutOffs: "Scores up to each model's cut-off and after it",
     AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
@@ -294,7 +298,7 @@ def tabulate_columns(
 def _needed(part: Part) -> list[str]:
     """Factors that a declaration needs beside those that it names."""
     grouped = isinstance(part, Paired) and part.pair == "group"
-    return [PICKED] * (isinstance(part, Ladder) or grouped)
+    return [PICKED] * (isinstance(part, Ladder | PublishedLetters) or grouped)
 
 
 def _measured(part: Part, runs: Mapping[str, RunFolder]) -> Sequence[str]:
@@ -370,7 +374,7 @@ def _adjusted(part: Part, rows: Sequence[Row]) -> tuple[list[Row], str]:
         return by_families(rows, families), family_note(rows, families)
     found = adjusted(rows, [row.quantity for row in rows] if isinstance(part, Attribution) else None)
     tests = sum(row.p_adjusted is not None for row in found)
-    return found, f"p is adjusted by Holm over {tests} tests" if tests > 1 and not isinstance(part, Attribution) else ""
+    return found, f"{ADJUSTED} over {tests} tests" if tests > 1 and not isinstance(part, Attribution) else ""
 
 
 def _title(part: Part, axes: Sequence[str]) -> str:

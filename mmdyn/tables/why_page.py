@@ -335,7 +335,8 @@ def _fell(report: Report) -> Iterator[Line]:
     for change in _main(report):
         row = change.difference
         told = f"{_told(row)}{chains_of(row)}, {row.n} questions{unread_of(change)}"
-        yield Line(f"{front_of(change.factors)}: {told}. {verdict_of(row)}")
+        verdict = verdict_of(row, chains_that_show(change, changes_of(report.parts)))
+        yield Line(f"{front_of(change.factors)}: {told}. {verdict}")
 
 
 def _main(report: Report) -> list[Change]:
@@ -343,13 +344,17 @@ def _main(report: Report) -> list[Change]:
     return [change for change in main_changes(report.parts) if change.value is not None]
 
 
-def verdict_of(row: Row) -> str:
-    """Say in a sentence what a contrast tells: a fall, a rise, or what is ruled out."""
+def verdict_of(row: Row, chains: Sequence[str] = ()) -> str:
+    """Say in a sentence what a contrast tells: a fall, a rise, or what is ruled out.
+
+    chains: those that moved the score the same way over the answers that were read (`chains_that_show`).
+    """
     if row.p_adjusted is None or row.ci95 is None or row.value is None:
         return "Too few questions to tell."
     if row.is_significant:
         moved, way = ("fell", "fall") if row.value < 0 else ("rose", "rise")
-        unread = f"; over the answers that were read there is no significant {way}" * bool(row.over_read)
+        but = f", but by {_listed([*chains])} alone" * bool(chains)
+        unread = f"; over the answers that were read there is no significant {way}{but}" * bool(row.over_read)
         return f"The score {moved}{', mostly with unread replies' * (not row.is_clear)}{unread}."
     if row.ci95[0] <= -1:
         return "No significant change; there are too few questions to rule any out."
@@ -374,6 +379,19 @@ def _through(report: Report, rows: list[Row]) -> Iterator[Line]:
         if others:
             silent.setdefault(_listed(others), []).append(front_of(whole.factors))
     yield from (Line(f"{chains}: no significant change ({_listed(who)}).") for chains, who in silent.items())
+
+
+def chains_that_show(whole: Change, every: Sequence[Change]) -> list[str]:
+    """The chains of a change over all that moved the score the same way, significantly and over what was read."""
+    way = whole.value or 0.0
+    return [
+        one.factors["chain"]
+        for one in every
+        if _is_chain_of(one, whole)
+        and one.difference.is_significant
+        and not one.difference.over_read
+        and (one.value or 0.0) * way > 0
+    ]
 
 
 def _listed(names: list[str]) -> str:

@@ -19,18 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct, structs
 
 from mmdyn.keys import digest
-from mmdyn.tables import (
-    EVEN,
-    POOLED,
-    condition_name,
-    contrast_name,
-    front_of,
-    p_value,
-    percent,
-    score_text,
-    unread_of,
-    verdict_of,
-)
+from mmdyn.tables import EVEN, POOLED, condition_name, contrast_name, front_of, p_value, percent, score_text, unread_of
 
 FACTORS = ("model", "set_name", "variant", "chain", "context", "style", "shots")
 PAGE = 50
@@ -297,7 +286,7 @@ def _environment() -> Environment:
         loader=PackageLoader("mmdyn.view"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    named = (condition_name, contrast_name, front_of, p_value, percent, pieces, score_text, unread_of, verdict_of)
+    named = (condition_name, contrast_name, front_of, p_value, percent, pieces, score_text, unread_of)
     texts = {one.__name__: one for one in named}
     found.globals.update(texts, SAID=SAID, SORTS=SORTS)
     found.filters.update(when=_when, number="{:,}".format)

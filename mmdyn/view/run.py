@@ -17,6 +17,7 @@ from mmdyn.tables import (
     Report,
     Scored,
     chains_of,
+    chains_that_show,
     changes_of,
     doubts,
     front_of,
@@ -27,6 +28,7 @@ from mmdyn.tables import (
     remarks,
     scores_of,
     state_lines,
+    verdict_of,
 )
 from mmdyn.view._page import WAYS, Filter, render, state_address
 from mmdyn.view.index import Catalog
@@ -131,7 +133,7 @@ def results(report: Report) -> dict[str, Any]:
     rest = [part for part in report.parts if part.kind not in apart and (part.kind != "contrasts" or part.by)]
     return {
         "sentences": [line for state in report.runs for line in state_lines(state)],
-        "headlines": [_headline(change) for change in main_changes(report.parts) if change.value is not None],
+        "headlines": [_headline(change, changes) for change in main_changes(report.parts) if change.value is not None],
         "same": _same(scores),
         "scores": [(scored, filter_of(scored.factors)) for scored in scores],
         "followed": [*dict.fromkeys(name for scored in scores for name in scored.followed)],
@@ -160,15 +162,18 @@ class Headline(NamedTuple):
     before: str
     after: str
     told: str
+    verdict: str
     way: Literal["fell", "rose", "unclear"]
 
 
-def _headline(change: Change) -> Headline:
+def _headline(change: Change, every: Sequence[Change]) -> Headline:
     row, sides = change.difference, (change.a, change.b)
     before, after = (percent(side.value, side.ci95) if side else "-" for side in sides)
     way: Literal["fell", "rose"] = "fell" if (row.value or 0) < 0 else "rose"
     told = f"{percent(row.value, row.ci95, '+')} points{chains_of(row)}, adjusted p {p_value(row.p_adjusted)}"
-    return Headline(change, before, after, told, way if row.is_clear else "unclear")
+    told += ", of scores corrected for chance over the same questions" * (row.scale == "corrected")
+    verdict = verdict_of(row, chains_that_show(change, every))
+    return Headline(change, before, after, told, verdict, way if row.is_clear else "unclear")
 
 
 class Noted(NamedTuple):

@@ -234,5 +234,52 @@ def test_claims_and_choices_of_two_tell_nothing(tmp_path: Path) -> None:
     write_set(tmp_path / "set", [*questions, *(choice(f"c{n}", texts=("two", "three")) for n in range(12))])
     perturb(tmp_path / "set", tmp_path / "changed", ops="counterfactual", rewriter=f"{rewriter}:Other", quiet=True)
     run = evaluated((tmp_path / "set", tmp_path / "changed"), "baseline:majority", tmp_path / "run")
-    (part, _) = tabulate([run], memory_parts()).parts
+    part = tabulate([run], memory_parts()).parts[0]
     assert (part.rows, part.notes) == ([], [NONE_ASKED, TWO_ANSWERS])
+
+
+class Lettered:
+    """A model that answers questions of four options by letter, as its kind does: by the letter that was published, with
+    care, by one letter, or by luck."""
+
+    def __init__(self, kind: str) -> None:
+        self.label = self.kind = kind
+
+    def ask(self, messages: Any) -> str:
+        text = messages[-1].text
+        number = int(re.search(r"What is (\d+) \+", text)[1])  # type: ignore[index]
+        shown = dict(re.findall(r"^([A-D])\. (\d+)$", text, re.M))
+        right = next(letter for letter, value in shown.items() if int(value) == number + 1)
+        luck = "ABCD"[int(4 * chance(self.kind, text))]
+        known = luck if chance(self.kind, number) < 0.3 else "ABCD"[number % 4]
+        return {"learned": known, "careful": right, "favours": "B", "guesses": luck}[self.kind]
+
+
+def test_letters_that_were_learned_are_told_from_favourites_and_luck(tmp_path: Path) -> None:
+    questions = list[Any]()
+    for number in range(40):
+        texts = [str(number + 10 + place) for place in range(4)]
+        texts[number % 4] = str(number + 1)
+        questions.append(choice(f"q{number}", "ABCD"[number % 4], texts, question=f"What is {number} + 1?"))
+    write_set(tmp_path / "set", questions, "sums")
+    perturb(tmp_path / "set", tmp_path / "moved", ops="shuffle", draws=2, quiet=True)
+    models = [Lettered(kind) for kind in ("learned", "careful", "favours", "guesses")]
+    run = evaluate((tmp_path / "set", tmp_path / "moved"), models, tmp_path / "run", execution=Execution(quiet=True))
+    page = explain_memory(tabulate([run], memory_parts()), [run])
+    rows: dict[str, dict[str, Row]] = {}
+    for row in page.report.rows("publishedletters"):
+        rows.setdefault(row.factors["model"].rpartition(":")[2], {})[row.quantity] = row
+    assert {kind for kind, found in rows.items() if found["difference"].is_significant} == {"learned"}
+    assert rows["learned"]["published letter"].value == pytest.approx(0.77, abs=0.1)
+    assert rows["careful"]["published letter"].value == rows["careful"]["each other wrong letter"].value == 0
+    assert 30 <= rows["learned"]["difference"].n <= 40
+    assert "where the right option was moved" in repr(page)
+    assert "python:learned on sums: hard to explain without the published questions" in repr(page)
+
+
+def test_models_that_are_known_may_be_named_with_the_page(run: RunFolder, tmp_path: Path) -> None:
+    (tmp_path / "models.csv").write_text("model,cutoff\nclean,2024\n")
+    result = typed("report", run.folder, "--memory", "--models", tmp_path / "models.csv", "--quiet")
+    assert (result.exit_code, "python:clean on pens: the questions have no field year." in result.output) == (0, True)
+    refused = typed("report", run.folder, "--models", tmp_path / "models.csv")
+    assert refused.exit_code == 2 and "or --memory: give one, or leave --models out" in " ".join(refused.stderr.split())
