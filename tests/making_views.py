@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mmdyn.data import SampleSet
 from mmdyn.keys import digest, stream
-from mmdyn.models import Message, pictures_of
+from mmdyn.models import ImagePart, Message, pictures_of
 from mmdyn.record import Reply, Usage
 from mmdyn.run import ConditionSpec, Execution, KnowledgeConfig, Limits, ScoringConfig, evaluate
 from mmdyn.sample import Sample
@@ -39,7 +39,8 @@ class StandIn:
         text, sample = "\n".join(message.text for message in messages), self.asked(messages)
         draws = stream("stand-in", self.label, sample.id, len(text)).random(2)
         chance = self._right - self._lost * (sample.variant is not None) * float(draws[1])
-        usage = Usage(prompt_tokens=len(text) // 3, completion_tokens=60)
+        pictures = sum(isinstance(part, ImagePart) for message in messages for part in message.parts)
+        usage = Usage(prompt_tokens=len(text) // 3 + 400 * pictures, completion_tokens=60)
         if draws[1] > 0.985:
             return Reply("I cannot help with that.", "refusal", usage, cost=0.0004, currency="$")
         why, said = WORDS[sample.language]

@@ -349,7 +349,7 @@ def _in_order(name: str) -> str:
 
 
 def _text(sample: Sample) -> str:
-    return "\n".join((sample.id, sample.question, *(option.text for option in sample.options)))
+    return "\n".join((sample.id, sample.question, *(f"{option.label}. {option.text}" for option in sample.options)))
 
 
 def _breakdowns(db: sqlite3.Connection) -> list[str]:

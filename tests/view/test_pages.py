@@ -14,7 +14,7 @@ import pytest
 from mmdyn import why
 from mmdyn.data import SampleSet
 from mmdyn.sheets import apply_marks
-from mmdyn.tables import changes_of, percent, report, scores_of
+from mmdyn.tables import changes_of, explain_memory, memory_parts, percent, report, scores_of, tabulate
 from mmdyn.view.index import Index
 from mmdyn.view.samples import grid_of_answers
 from mmdyn.work import RunFolder
@@ -222,10 +222,12 @@ def test_the_page_on_why_says_what_the_command_says(page: Page, viewer: str, sho
     page.get_by_role("link", name="runs/first").click()
     page.get_by_role("link", name="Why", exact=True).click()
     page.wait_for_url("**/why")
-    told = why(shown / "runs" / "first")
-    assert [title.inner_text() for title in page.locator("main h2").all()] == [one.title for one in told.sections]
+    told, run = why(shown / "runs" / "first"), RunFolder(shown / "runs" / "first")
+    known = explain_memory(tabulate([run], memory_parts()), [run])
+    headings = [*(one.title for one in told.sections), known.title]
+    assert [title.inner_text() for title in page.locator("main h2").all()] == headings
     items = [item.inner_text().split("\n")[0] for item in page.locator("main > ul:not(.muted) > li").all()]
-    assert items == [line.text for section in told.sections for line in section.lines]
+    assert items == [line.text for section in (*told.sections, *known.sections) for line in section.lines]
 
 
 def _addresses(page: Page, viewer: str) -> list[str]:
