@@ -252,6 +252,11 @@ class CutOffs(Whole, frozen=True, kw_only=True):
     where `--models` has a column `cutoff`."""
 
 
+class QuestionOrder(Whole, frozen=True, kw_only=True):
+    """How often a model finds a set's published order of questions likelier than random ones, as `mmdyn probe` asked
+    it."""
+
+
 Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
 
 

@@ -27,7 +27,7 @@ SECTIONS = {
     "Start": ("demo", "list", "run"),
     "Make sets": ("data", "perturb", "build", "compose", "knowledge"),
     "Evaluate": ("plan", "eval", "score", "compare", "extract", "grade", "judge"),
-    "Read results": ("report", "view", "errors", "runs"),
+    "Read results": ("report", "view", "errors", "probe", "runs"),
     "Other": ("fake-server", "completion"),
 }
 """The commands in the order in which `mmdyn --help` lists them."""

@@ -18,6 +18,7 @@ from .execution import Execution as Execution, Limits as Limits, SlurmConfig as 
 from .flow import drain as drain, waiting_for as waiting_for
 from .power import Choice as Choice, Plan as Plan, plan_run as plan_run
 from .predictions import score_predictions as score_predictions
+from .probe import Probed as Probed, probe as probe
 from .recorded import (
     Recorded as Recorded,
     Records as Records,

@@ -49,6 +49,7 @@ from .intervals import (
     wilson as wilson,
     within as within,
 )
+from .order_ranks import detectable_share as detectable_share, rank_sum_tail as rank_sum_tail
 from .pair_strengths import BradleyTerry as BradleyTerry, bradley_terry as bradley_terry, reaches as reaches
 from .paired_difference import (
     TOO_FEW as TOO_FEW,

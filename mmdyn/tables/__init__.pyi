@@ -53,6 +53,12 @@ from .published import (
     named_table as named_table,
     named_tables as named_tables,
 )
+from .question_order import (
+    OrderDesign as OrderDesign,
+    OrderWeight as OrderWeight,
+    keep_order_design as keep_order_design,
+    order_kind as order_kind,
+)
 from .ranks import (
     Compared as Compared,
     Preference as Preference,

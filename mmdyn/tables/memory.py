@@ -145,10 +145,10 @@ def cut_off_rows(block: Block, part: CutOffs) -> Iterator[Numbered]:
     """For each model with a cut-off, on standard questions, how much higher its scores are up to it, beside a trend
     over years and within discipline and difficulty, and how many placebo cut-offs show as much; over models with
     different cut-offs, the same within each question."""
-    cut_offs, years = block.columns.facts.get("cutoff", {}), _spans(block.columns)
+    cut_offs, years = block.columns.facts.get("cutoff", {}), year_spans(block.columns)
     sets = dict[tuple[str, str], dict[str, _Timed]]()
     for key, records in conditions_of(block).items():
-        ends = _span(cut_offs.get(plain_model(key.model), ""))
+        ends = span_of(cut_offs.get(plain_model(key.model), ""))
         if key.variant == "standard" and key.context == "none" and ends:
             cell = block.cell(records)
             timed = _Timed(key, cell.parents, cell.values, cell.weights, ends[1])
@@ -178,7 +178,7 @@ class _Timed(NamedTuple):
     cut_off: float
 
 
-def _span(text: str) -> tuple[float, float] | None:
+def span_of(text: str) -> tuple[float, float] | None:
     """The beginning and the end of a year or month, in years."""
     found = _DATE.fullmatch(text.strip())
     if found is None:
@@ -187,10 +187,10 @@ def _span(text: str) -> tuple[float, float] | None:
     return (year + (int(month) - 1) / 12, year + int(month) / 12) if month else (float(year), year + 1.0)
 
 
-def _spans(columns: Columns) -> Floats:
+def year_spans(columns: Columns) -> Floats:
     """The beginning and the end of each parent's year, shape (parents, 2); NaN where it has none."""
     values, codes = columns.parent_field("year")
-    return np.array([_span(value) or (np.nan, np.nan) for value in values])[codes].reshape(-1, 2)
+    return np.array([span_of(value) or (np.nan, np.nan) for value in values])[codes].reshape(-1, 2)
 
 
 def _seen(years: Floats, cut_off: float) -> Floats:

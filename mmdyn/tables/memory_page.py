@@ -8,13 +8,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.stats import holm
-from mmdyn.table import CutOffs, Ladder, Part, PublishedAnswers, PublishedLetters
+from mmdyn.table import CutOffs, Ladder, Part, PublishedAnswers, PublishedLetters, QuestionOrder
 from mmdyn.tables.blocks import Row, TablePart, p_digits
 from mmdyn.tables.contrasts import ADJUSTED
 from mmdyn.tables.factors import front_of
 from mmdyn.tables.grid import p_value, percent
 from mmdyn.tables.guessing import KEPT, OTHER_LETTER
 from mmdyn.tables.memory import BETWEEN, BEYOND, BREAK, LOST, OTHER, PLACEBO, PUBLISHED
+from mmdyn.tables.question_order import BEATEN, BEYOND_OLDER, WOULD_SHOW
 from mmdyn.tables.results import Report
 from mmdyn.tables.trends import NEEDLESS
 from mmdyn.tables.why_page import Line, NextRuns, Section, Why
@@ -27,17 +28,24 @@ PER_HALF = 2.8 / 1.96
 """The effect that is seen in four of five cases, in halves of the interval's width (the normal quantiles of 97.5 and
 80 %)."""
 
+NO_ORDER = (
+    "No order of questions was weighed. It tells only of a set whose maker says that its order is random"
+    " (`--order-is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
+)
+
 WHAT = "None of this is proof. It shows what a model said; what it was trained on, only its maker can show."
 
 
 class Kind(Struct, frozen=True):
-    """A kind of evidence: its title and name, the quantity that is tested, and what it assumes; p is adjusted by Holm
-    over the page."""
+    """A kind of evidence: its title and name, the quantity that is tested (p is adjusted by Holm over the page), what
+    else explains a positive one, whether a small one says something, and what it assumes."""
 
     title: str
     name: str
     tested: str
+    otherwise: str
     assumes: str
+    silence_tells: bool = True
 
 
 KINDS = {
@@ -45,6 +53,7 @@ KINDS = {
         "Published answers to changed questions",
         "changed questions",
         BEYOND,
+        "inattention",
         "Assumes that the published version is one among its changed versions, neither easier nor the one that anybody"
         " would expect. Memory and inattention to what was changed give the same answers, and a model that remembers"
         " but reads with care shows nothing: the numbers are bounds.",
@@ -53,6 +62,7 @@ KINDS = {
         "Published letters of options that were moved",
         "moved options",
         BEYOND,
+        "favour for a letter that is often right",
         "Assumes that without memory no wrong letter is named more often than another: a model that favours a letter"
         " which is right more often in the published set would seem to remember. It tells of letters that were learned,"
         " not where from, and nothing of answers that were learned in words.",
@@ -61,8 +71,20 @@ KINDS = {
         "Scores up to a cut-off, and after it",
         "the cut-offs",
         BETWEEN,
+        "what makes newer questions harder for it alone",
         "Assumes that what makes newer questions harder does so alike for all models, but for a trend of each;"
         " that years and cut-offs are right; and that nothing of later questions was known.",
+    ),
+    "questionorder": Kind(
+        "Order of the questions",
+        "orders of the questions",
+        BEATEN,
+        "an order that is not random",
+        "Assumes that the set has the order of the published file, and that its maker made this order random, as"
+        " `--order-is-random` declares: the share is then 50 % but for chance, and else it is not. It finds the order"
+        " of this file. Copies in another order leave no such trace, so that a model that shows nothing may know every"
+        " question.",
+        silence_tells=False,
     ),
 }
 
@@ -78,7 +100,7 @@ class Memory(Why, frozen=True):
 
 def memory_parts() -> list[Part]:
     """The declarations that the page needs."""
-    return [PublishedAnswers(), PublishedLetters(), CutOffs(), Ladder()]
+    return [PublishedAnswers(), PublishedLetters(), CutOffs(), QuestionOrder(), Ladder()]
 
 
 def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
@@ -87,7 +109,7 @@ def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
     Source: the kinds of evidence and their critics stand in docs/appendix/why.md, "Memory".
     """
     parts = _adjusted([part for part in report.parts if part.kind in KINDS])
-    tested = [(KINDS[part.kind].name, row) for part in parts for row in part.rows if row.p_adjusted is not None]
+    tested = [(KINDS[part.kind], row) for part in parts for row in part.rows if row.p_adjusted is not None]
     sections = [Section("In short", [*_lead(tested)])]
     for part in parts:
         lines = [*_lines(part, NextRuns(runs))]
@@ -123,30 +145,33 @@ def _is_tested(part: TablePart, row: Row) -> bool:
     return row.quantity == KINDS[part.kind].tested and not row.factors.get("model", "").startswith("baseline:")
 
 
-def _lead(tested: Sequence[tuple[str, Row]]) -> Iterator[Line]:
+def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
     """What the evidence says together of each model, hedged; cut-offs are about several models at once.
 
-    tested: rows with the names of the kinds of evidence that they are of.
+    tested: rows with the kinds of evidence that they are of.
     """
     if not tested:
         yield Line("Nothing here can tell: no kind of evidence has the answers that it needs.")
-    by_who = dict[str, list[tuple[str, Row]]]()
-    for name, row in tested:
-        by_who.setdefault(front_of(row.factors), []).append((name, row))
+    by_who = dict[str, list[tuple[Kind, Row]]]()
+    for kind, row in tested:
+        by_who.setdefault(front_of(row.factors), []).append((kind, row))
     told = dict[str, list[str]]()
     for who, own in by_who.items():
-        shown = ", ".join(name for name, row in own if _shows(row))
-        silent = ", ".join(name for name, row in own if not _shows(row) and (_detected(row) or 100) <= SEEN)
+        shown = [kind for kind, row in own if _shows(row)]
+        telling = [(kind, row) for kind, row in own if kind.silence_tells]
+        silent = [kind.name for kind, row in telling if not _shows(row) and (_detected(row) or 100) <= SEEN]
+        named, mute = ", ".join(kind.name for kind in shown), ", ".join(silent)
         if shown and silent:
-            verdict = (
-                f"the evidence disagrees: {shown} show it; {silent} would mostly show {SEEN:.0f} points, and do not"
-            )
+            verdict = f"the evidence disagrees: {named} show it; {mute} would mostly show {SEEN:.0f} points, and do not"
         elif shown:
-            verdict = f"hard to explain without the published questions, or by inattention ({shown})"
+            otherwise = " or by ".join(dict.fromkeys(kind.otherwise for kind in shown))
+            verdict = f"hard to explain but by the published questions or by {otherwise} ({named})"
         elif silent:
-            verdict = f"no sign of it where {SEEN:.0f} points would mostly show ({silent})"
-        else:
+            verdict = f"no sign of it where {SEEN:.0f} points would mostly show ({mute})"
+        elif telling:
             verdict = f"cannot tell: only more than {SEEN:.0f} points would mostly show"
+        else:
+            verdict = "cannot tell: no sign of the published order, which says nothing of copies in another order"
         told.setdefault(verdict, []).append(who)
     yield from (Line(f"{', '.join(who)}: {verdict}.") for verdict, who in told.items())
     if len(tested) > 1:
@@ -169,13 +194,14 @@ def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
         yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
         if part.kind == "publishedanswers" and (commands := further.counterfactual()):
             yield Line("The run that would tell:", commands)
+        if part.kind == "questionorder":
+            yield Line(NO_ORDER, further.order())
         return
     by_who = dict[str, dict[str, Row]]()
     for row in part.rows:
         by_who.setdefault(front_of(row.factors), {})[row.quantity] = row
-    tell = {"publishedanswers": _published, "publishedletters": _letters, "cutoffs": _cut_off}[part.kind]
     for who, rows in by_who.items():
-        yield from tell(who, rows)
+        yield from LINES[part.kind](who, rows)
     yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
 
 
@@ -227,6 +253,32 @@ def _cut_off(who: str, rows: dict[str, Row]) -> Iterator[Line]:
             f"{who}: {percent(alone.value, alone.ci95, sign='+')} points up to the cut-off beside a trend over years;"
             f" {placebo.value:.0f} of {placebo.n} placebo cut-offs show as much; {alone.note}."
         )
+
+
+def _order(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    beaten = rows[BEATEN]
+    if beaten.value is None:
+        yield Line(f"{who}: no block of questions was weighed in all of its orders: ask again.")
+        return
+    p = "" if beaten.p_adjusted is None else f", adjusted p {p_value(beaten.p_adjusted)}"
+    left_out = f" ({beaten.left_out} more lack an order: ask again)" if beaten.left_out else ""
+    said = f"{who}: the published order is likelier than {_share(beaten)} of random ones{p}"
+    yield Line(f"{said}, {beaten.n} blocks of questions{left_out}.")
+    if beaten.note:
+        yield Line(f"{beaten.note[:1].upper()}{beaten.note[1:]}.")
+    if beyond := rows.get(BEYOND_OLDER):
+        yield Line(
+            f"That is {_points(beyond)} beside models that are older than the set; a model that makes more of the"
+            " questions before shows the same."
+        )
+    if WOULD_SHOW in rows:
+        seen = rows[WOULD_SHOW].value
+        enough = f"In four of five cases it would show an order that is likelier than {percent(seen, None)} % of them."
+        yield Line("Too few blocks to test." if seen is None else enough)
+
+
+LINES = {"publishedanswers": _published, "publishedletters": _letters, "cutoffs": _cut_off, "questionorder": _order}
+"""Of each kind of evidence what is said of a model."""
 
 
 def _power(row: Row) -> Line:

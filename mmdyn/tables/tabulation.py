@@ -40,6 +40,7 @@ from mmdyn.table import (
     Position,
     PublishedAnswers,
     PublishedLetters,
+    QuestionOrder,
     Ranking,
     Repeats,
     Scores,
@@ -69,6 +70,7 @@ from mmdyn.tables.memory import PublishedAnswersWatcher, cut_off_notes, cut_off_
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.published import Published
+from mmdyn.tables.question_order import order_rows
 from mmdyn.tables.ranks import RANK, leaderboard_rows, policies_of, ranking_rows
 from mmdyn.tables.repeats import RepeatsWatcher
 from mmdyn.tables.results import Report
@@ -142,6 +144,7 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     AnswerKeys: key_rows,
     CutOffs: cut_off_rows,
     PublishedLetters: letter_rows,
+    QuestionOrder: order_rows,
 }
 
 
@@ -174,6 +177,7 @@ TITLES: dict[type, str] = {
     PublishedLetters: "Published letters of options that were moved",
     PublishedAnswers: "Published answers to changed questions",
     CutOffs: "Scores up to each model's cut-off and after it",
+    QuestionOrder: "How often the published order of questions is likelier than a random one",
     AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
     FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",

@@ -76,6 +76,11 @@ class NextRuns:
         """Ask variants that have other answers; a model, best another one than those that are asked, makes them."""
         return self._made("changed", "counterfactual", "--draws", "3", "--rewriter", "MODEL")
 
+    def order(self) -> list[str]:
+        """Weigh the sets in their order and in random ones, for each run."""
+        models = _asked(self._models[label][0] for label in self._asked)
+        return [command_line("mmdyn", "probe", run.folder, *models) for run in self._runs] if models else []
+
     def factorial(self) -> list[str]:
         """Make every subset of the operators (of many, some orders of the first MOST), and ask them; none for a single
         operator."""

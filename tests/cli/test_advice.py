@@ -27,6 +27,7 @@ WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/table.py": ("report",),
     "mmdyn/run/config.py": ("run",),
     "mmdyn/run/verdicts.py": ("compare", "errors"),
+    "mmdyn/run/probe.py": ("probe",),
     "mmdyn/run/score.py": ("score",),
     "mmdyn/run/predictions.py": ("score",),
     "mmdyn/run/settings.py": EVAL,
@@ -68,6 +69,7 @@ OF_OTHERS = ("--enable-prefill-logprobs",)
 """Options of other programs, such as servers."""
 PARTS = {
     ("mmdyn/tables/judged.py", "--judge"): "grade",
+    ("mmdyn/tables/memory_page.py", "--order-is-random"): "probe",
     ("mmdyn/models/model.py", "--allow-programs"): "run",
     ("mmdyn/run/verdicts.py", "--models"): "compare",
     ("mmdyn/run/verdicts.py", "--reference"): "compare",

@@ -64,7 +64,7 @@ EXAMPLES = {
 """The examples of all helps that the demo's folders are enough for, by what is typed."""
 
 
-NEED_MORE = ("demo", "compare", "compose", "extract", "grade", "judge", "fake-server", "completion", "view")
+NEED_MORE = ("demo", "compare", "compose", "extract", "grade", "judge", "probe", "fake-server", "completion", "view")
 """What makes the demo's folders; what these are not enough for; what runs until it is stopped."""
 
 

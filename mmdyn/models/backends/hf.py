@@ -28,7 +28,7 @@ from mmdyn.models.backends._local_backend import (
 )
 from mmdyn.models.backends._replies import likeliest
 from mmdyn.models.checkpoint import USED, free_memory, need, ranks_here
-from mmdyn.models.model import Spec, read_options
+from mmdyn.models.model import Spec, choices, read_options
 from mmdyn.record import Reply, Usage
 from mmdyn.text import estimate_tokens
 
@@ -73,6 +73,7 @@ class HuggingFace(LocalBackend):
 
     def _length(self, job: LocalRequest) -> int:
         tokens = sum(estimate_tokens(message.text) for message in job.messages)
+        tokens += max(map(estimate_tokens, choices(job.messages)), default=0)
         pixels = sum(picture.width * picture.height for picture in job.pictures)
         return round(log2(1 + tokens + pixels / PIXELS_A_TOKEN))
 
