@@ -36,6 +36,9 @@ CAPTIONER = "VISION_MODEL"
 """What stands for a model that sees, where a run asked none but baselines."""
 
 
+WEIGHING = ("hf:", "vllm:", "completions:")
+"""How the labels of models begin that tell log-probabilities of texts."""
+
 USUAL = {"--style": "direct", "--shots": "0", "--policy": "mdk12"}
 """What `mmdyn eval` takes unless it is told otherwise."""
 
@@ -77,8 +80,9 @@ class NextRuns:
         return self._made("changed", "counterfactual", "--draws", "3", "--rewriter", "MODEL")
 
     def order(self) -> list[str]:
-        """Weigh the sets in their order and in random ones, for each run."""
-        models = _asked(self._models[label][0] for label in self._asked)
+        """Weigh the sets in their order and in random ones, for each run; none without a model that tells
+        log-probabilities."""
+        models = _asked(self._models[label][0] for label in self._asked if label.startswith(WEIGHING))
         return [command_line("mmdyn", "probe", run.folder, *models) for run in self._runs] if models else []
 
     def factorial(self) -> list[str]:
