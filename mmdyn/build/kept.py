@@ -26,7 +26,7 @@ def answers_of(runs: Sequence[str], source: SampleSet, model: str = "") -> dict[
         UserError: No run is named, a run did not ask a set of this name, or has no such model.
     """
     if not any(runs):
-        raise UserError("no run is named: give --runs the folder that `mmdyn eval` made")
+        raise UserError("no run is named: name a folder that `mmdyn eval` made")
     digests, found = {sample.id: sample.digest for sample in source}, dict[str, list[Record]]()
     for folder in runs:
         run = RunFolder(folder)

@@ -71,6 +71,7 @@ PARTS = {
     ("mmdyn/tables/judged.py", "--judge"): "grade",
     ("mmdyn/tables/memory_page.py", "--order-is-random"): "probe",
     ("mmdyn/models/model.py", "--allow-programs"): "run",
+    ("perturb/rewrite/_rewriter.py", "--rewriter"): "perturb",
     ("mmdyn/run/verdicts.py", "--models"): "compare",
     ("mmdyn/run/verdicts.py", "--reference"): "compare",
     **{
@@ -87,7 +88,7 @@ PARTS = {
             "--prices",
         )
     },
-    **{(NEXT, option): "perturb" for option in ("--factorial", "--design", "--ops")},
+    **{(NEXT, option): "perturb" for option in ("--factorial", "--design", "--ops", "--draws", "--rewriter")},
     **{(NEXT, option): "plan" for option in ("--detect", "--pilot")},
 }
 """Options that are put into a text beside the command that they are of."""

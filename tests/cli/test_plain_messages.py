@@ -23,7 +23,7 @@ def test_a_reason_has_its_own_words_where_all_are_alike(tmp_path: Path, fields: 
 def test_a_step_that_needs_a_run_names_its_option(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [choice()])
     done = mmdyn("build", "retire", source.folder, "-o", tmp_path / "out")
-    told = "mmdyn: no run is named: give --runs the folder that `mmdyn eval` made\n"
+    told = "mmdyn: no run is named: name a folder that `mmdyn eval` made\n"
     assert (done.returncode, done.stderr) == (2, told)
 
 

@@ -75,7 +75,9 @@ def test_pages_and_tables_stand_together(run: Path) -> None:
     assert result.returncode == 0
     assert result.stdout.startswith("run: 20 of 20 answers, 0 failed\n") and "Score by grade" in result.stdout
     both = mmdyn("report", run, "--brief", "--why")
-    assert both.returncode == 2 and "--full, --brief and --why are pages of their own: give one" in both.stderr
+    assert (
+        both.returncode == 2 and "--full, --brief, --why and --memory are pages of their own: give one" in both.stderr
+    )
 
 
 def test_a_csv_file_has_the_rows_of_the_json(run: Path, tmp_path: Path) -> None:

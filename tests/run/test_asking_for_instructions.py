@@ -69,7 +69,7 @@ def test_the_four_numbers_stand_in_the_report_with_intervals(tmp_path: Path) -> 
     }  # fmt: skip
     assert all(rows[name].ci95 and rows[name].n == 4 for name in values if name != "unread")
     shown = typed("report", run.folder)
-    assert shown.exit_code == 0 and "prompt strict" in shown.output and "instruction loose" in shown.output
+    assert shown.exit_code == 0 and " 25 [5, 70]  50 [15, 85]   38 [9, 78]  50 [15, 85] " in shown.output
     page = typed("report", run.folder, "-o", tmp_path / "page.html")
     assert page.exit_code == 0 and '<th class="num">Prompt strict</th>' in (tmp_path / "page.html").read_text("utf-8")
     table = typed("report", run.folder, "--pivot", "model", "--measure", "instruction_loose", "--json")

@@ -245,7 +245,7 @@ def test_a_board_for_people_and_programs(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert shown[0] == "models: ma (rab), mb (rab), mc (rc), md (rd)"
     assert " ".join(shown).count("400 points: odds of 10 to 1; mb: 0) and win rate against mb; a tie is half a win for each") == 1  # fmt: skip
-    assert [line.split()[1] for line in shown if line.startswith("all m")] == ["ma", "mb", "mc", "md"]
+    assert [line.split()[0] for line in shown if "1–4" in line] == ["ma", "mb", "mc", "md"]
     assert shown[-2] == "left out: 3 beyond --limit" and shown[-1].endswith("): 48 requests")
     found = json.loads(mmdyn(*words, "--json", folder=tmp_path).stdout)
     assert [row["factors"]["model"] for row in found["board"]["rows"] if row["quantity"] == "elo"] == [*MODELS]

@@ -274,7 +274,9 @@ def test_letters_that_were_learned_are_told_from_favourites_and_luck(tmp_path: P
     assert rows["careful"]["published letter"].value == rows["careful"]["each other wrong letter"].value == 0
     assert 30 <= rows["learned"]["difference"].n <= 40
     assert "where the right option was moved" in repr(page)
-    assert "python:learned on sums: hard to explain but by the published questions or by favour for a letter" in repr(page)
+    assert "python:learned on sums: hard to explain but by the published questions or by favour for a letter" in repr(
+        page
+    )
 
 
 def test_models_that_are_known_may_be_named_with_the_page(run: RunFolder, tmp_path: Path) -> None:
