@@ -107,7 +107,15 @@ def _tabulate(
 ) -> Report:
     """The tables of a page and those that were asked for, out of one reading of the records."""
     from mmdyn.table import Flips
-    from mmdyn.tables import memory_parts, models_of, read_model_facts, summary_parts, tabulate, why_parts
+    from mmdyn.tables import (
+        evidence_parts,
+        memory_parts,
+        models_of,
+        read_model_facts,
+        summary_parts,
+        tabulate,
+        why_parts,
+    )
 
     known = models_of(given["table"][0]) if given["table"] else {}
     facts = read_model_facts(Path(given["models"][-1]), known) if given["models"] else known
@@ -117,7 +125,7 @@ def _tabulate(
         own = {"why": why_parts, "memory": memory_parts}
         first = own[page]() if page in own else summary_parts(fields)
     if page and form == "html":
-        first = [*why_parts(fields), *memory_parts(), Flips()]
+        first = [*why_parts(fields), *evidence_parts(), Flips()]
     table, published = paper or (None, None)
     found = tabulate(folders, [*parts, *first], published=published, facts=facts, progress=progress)
     return found.of_parts(_titled(found.parts, table) if table else found.parts)

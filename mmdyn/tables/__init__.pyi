@@ -43,7 +43,12 @@ from .measurements import (
     spell as spell,
     spell_kappa as spell_kappa,
 )
-from .memory_page import Memory as Memory, explain_memory as explain_memory, memory_parts as memory_parts
+from .memory_page import (
+    Memory as Memory,
+    evidence_parts as evidence_parts,
+    explain_memory as explain_memory,
+    memory_parts as memory_parts,
+)
 from .pairing import EVEN as EVEN
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Chart as Chart, Plot as Plot, Point as Point, save_plots as save_plots, table_charts as table_charts

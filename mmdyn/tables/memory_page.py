@@ -98,9 +98,14 @@ class Memory(Why, frozen=True):
         return [part for part in self.report.parts if part.rows]
 
 
+def evidence_parts() -> list[Part]:
+    """The declarations that the page needs beside those of the page on why (`why_parts`)."""
+    return [PublishedAnswers(), PublishedLetters(), CutOffs(), QuestionOrder()]
+
+
 def memory_parts() -> list[Part]:
-    """The declarations that the page needs."""
-    return [PublishedAnswers(), PublishedLetters(), CutOffs(), QuestionOrder(), Ladder()]
+    """All declarations that the page needs."""
+    return [*evidence_parts(), Ladder()]
 
 
 def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:

@@ -37,10 +37,10 @@ from mmdyn.tables import (
     Report,
     Watcher,
     conditions_of,
+    evidence_parts,
     field_of,
     has_failed,
     is_cut_off,
-    memory_parts,
     read_for,
     tabulate_columns,
     why_parts,
@@ -179,7 +179,7 @@ class Index:
             with closing(sqlite3.connect(self._file, timeout=60)) as db:
                 db.row_factory = sqlite3.Row
                 db.execute("PRAGMA synchronous = OFF")
-                writer, parts = _Writer(self, db), [*why_parts(), *memory_parts()]
+                writer, parts = _Writer(self, db), [*why_parts(), *evidence_parts()]
                 columns, watched = read_for([self.run], parts, watchers=[writer])
                 writer.finish(columns)
                 parts += [Scores(by=name) for name in _breakdowns(db)]
