@@ -39,6 +39,9 @@ def command(
 ) -> None:
     """Compose questions out of statements: which of several are correct?
 
+    \b
+    mmdyn compose statements.jsonl -o composed --questions 300
+
     BANK is a set of statements, or a JSON Lines file of them: id, text, label (true or false), discipline, field,
     subfield, language, pair (of a false one, the id of the statement that it falsifies), error_type, source. In several
     banks a statement, its falsifications and near copies count as one. The same seed and secret make the same

@@ -297,6 +297,9 @@ def sample_command(
 def join_command(sets: tuple[Path, ...], out: Path, name: str | None) -> None:
     """Make one set of several, with their pictures and texts of knowledge.
 
+    \b
+    mmdyn data join SET_A SET_B -o both
+
     An id or a group that several sets have gets its set's name before it: exam/q1. What a set dropped is listed in that
     set alone.
     \f
@@ -353,6 +356,9 @@ def audit_command(
 @click.option("--name")
 def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | None) -> None:
     """Write a set without the samples that people rejected.
+
+    \b
+    mmdyn data apply marks.json mmdyn-demo/dynamic -o reviewed
 
     MARKS are files that sheets of `mmdyn data audit` saved. Of several marks the majority decides, and a tie rejects.
     \f

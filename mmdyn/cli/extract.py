@@ -16,6 +16,9 @@ from mmdyn.cli._shared import InFile
 def command(file: BinaryIO, policy: str) -> None:
     """Read the answers out of the responses in FILE (- for standard input), by rules alone.
 
+    \b
+    mmdyn extract replies.jsonl
+
     FILE has a JSON object a line: task_type, response and, as they apply, question, options, language, finish_reason,
     blanks, answer and match. The same lines come out on standard output with extracted, status, rule, span (characters
     of the response) and confidence and, where there is an answer, score and needs_judge.

@@ -49,6 +49,10 @@ def command(
 ) -> None:
     """Score the responses in FILE (- for standard input).
 
+    \b
+    mmdyn grade replies.jsonl
+    mmdyn grade marked.jsonl --calibrate --judge openai:gpt-4o
+
     FILE has a JSON object a line: question, task_type, answer, response and, as they apply, options, language,
     finish_reason, checklist and match. The same lines come out on standard output with score (by rules), needs_judge
     and, with --judge, judgement (null where no judge was asked) and combined; with several judges also judgements, by

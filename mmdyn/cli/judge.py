@@ -34,6 +34,10 @@ def command(
 ) -> None:
     """Judge whether the questions of each pair in FILE (- for standard input) ask the same.
 
+    \b
+    mmdyn judge pairs.jsonl
+    mmdyn judge labelled.jsonl --calibrate --judge openai:gpt-4o
+
     FILE has a JSON object a line: a and b, the question before and after, and answer where it is known. The same lines
     come out on standard output with same, confidence, reason and by. Exit status: 1 where a pair got no verdict (same
     is null).

@@ -105,6 +105,9 @@ def export(run: str, out: Path | None, to: str | None, force: bool, samples: boo
 def merge(runs: tuple[str, ...], out: Path) -> None:
     """Bring the runs of several machines together in one that `mmdyn eval`, `score` and `report` go on with.
 
+    \b
+    mmdyn runs merge RUN_A RUN_B -o both
+
     Sets, models and conditions come together. Where runs have different replies to one ask, that of the run named first
     stays. The same command again goes on, and takes over what the runs have by now.
     """

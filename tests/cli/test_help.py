@@ -59,7 +59,9 @@ EXAMPLES = {
     for example in re.findall(rf"^  (mmdyn {' '.join(words)} .*?)$", help_of(words).replace("\\\n", ""), re.MULTILINE)
     if words
     and words[0] not in ("view", "fake-server")
-    and not re.search(r"openai:(?!.*--dry-run)|\b[A-Z]{3,}\b|outputs/|path/to|--help", example)
+    and not re.search(
+        r"openai:(?!.*--dry-run)|\b[A-Z]{3,}(?:_[A-Z])?\b|outputs/|path/to|--help|^mmdyn[a-z ]* \w+\.jsonl?\b", example
+    )
 }
 """The examples of all helps that the demo's folders are enough for, by what is typed."""
 
@@ -73,6 +75,19 @@ def test_each_command_has_an_example_that_runs() -> None:
     lacking -= {words[:length] for words in EXAMPLES.values() for length in (1, 2)}
     beyond = {(name,) for name in NEED_MORE} | {("data", "apply"), ("data", "join"), ("runs", "merge")}
     assert lacking == beyond and len(EXAMPLES) > 20
+
+
+@pytest.mark.parametrize("words", [words for words in all_commands() if words and words[0] != "build"], ids=" ".join)
+def test_each_help_opens_with_an_example(words: tuple[str, ...]) -> None:
+    """Steps of `build` share those of their group."""
+    told = help_of(words).partition("Options:")[0]
+    assert f"  mmdyn {' '.join(words)} " in told or words in (
+        ("demo",),
+        ("completion",),
+        ("data",),
+        ("knowledge",),
+        ("runs",),
+    )
 
 
 @pytest.mark.slow
