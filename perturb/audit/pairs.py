@@ -223,7 +223,7 @@ def summarize(dynamic: SampleSet) -> dict[str, ChainOutcomes]:
         if sample.variant:
             chain = chains.setdefault(sample.variant.chain, ChainOutcomes())
             chain.outcomes[sample.variant.verdict.status] += 1
-            if sample.variant.hidden:
+            if sample.variant.hidden and sample.variant.keeps_answer:
                 chain.claims[sample.answer is True] += 1
     for dropped in dynamic.dropped():
         chain = chains.setdefault(dropped.chain, ChainOutcomes())

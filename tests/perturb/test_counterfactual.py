@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from serving import bare_environment as bare_environment, script, scripted
 
 from making import blank, choice, multi, open_ended, true_false, write_set
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.run import ConditionSpec, Execution, evaluate
 from mmdyn.sample import Match, Sample
 from mmdyn.tables import full_text, report
-from perturb import Services, parse_chains, perturb
+from perturb import Services, parse_chains, perturb, summarize
 from perturb.services import ToolNames
 from perturb.text.counterfactual import Counterfactual
 
@@ -159,3 +160,7 @@ def test_such_a_set_alone_is_asked_as_what_it_is(tmp_path: Path) -> None:
     run = evaluate((tmp_path / "set", tmp_path / "out"), model, tmp_path / "run", execution=QUIET)
     assert [one.variant for one in run.config.conditions] == ["standard", "counterfactual"]
     assert "weak" not in full_text(report(run))
+
+
+def test_its_answers_are_no_claims_of_a_conversion(sets: tuple[Path, Path]) -> None:
+    assert summarize(SampleSet(sets[1]))["counterfactual"].claims.total() == 0
