@@ -148,8 +148,8 @@ def test_a_broken_encoding_is_told_of_a_set(tmp_path: Path) -> None:
     tally = RowTally()
     convert(file, tmp_path / "set", on_row=tally.add)
     assert tally.notes("") == [
-        "a sample has characters in a broken encoding ('Î±', perhaps 'α', in a): correct them in the file, or save it anew"
-        " as UTF-8"
+        "a sample has characters in a broken encoding ('Î±', perhaps 'α'; a): correct them in the file, or save the text"
+        " that it was made of anew as UTF-8"
     ]
     again = RowTally()
     for row in validate(tmp_path / "set"):
