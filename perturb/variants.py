@@ -81,7 +81,7 @@ class VariantMaker:
             for draw in range(draws):
                 trail = Variant(
                     sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type,
-                    keeps_answer=chain.keeps_answer,
+                    keeps_answer=all(operator.keeps_answer for operator in operators),
                 )  # fmt: skip
                 first = _Attempt(sample, pictures, there if styled else None, chain, operators, trail)
                 yield from self._attempts(first, attempts, kept, refused)
@@ -208,7 +208,7 @@ class VariantMaker:
         """What the judge says of words and pictures, `items` as `_run` gives them. A verdict that could not be had is a
         failure, not a verdict. What nobody would call a change is kept without asking, and nobody is asked whether a
         variant keeps the meaning that is meant to change it."""
-        if self._judge is None or not attempt.chain.keeps_answer:
+        if self._judge is None or not attempt.trail.keeps_answer:
             return UNJUDGED
         if all(operator.role == "null" for operator in attempt.operators):
             return Verdict("kept", self._judge.label, "a null change keeps the meaning by construction", 1.0)
