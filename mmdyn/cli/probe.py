@@ -1,51 +1,81 @@
-"""mmdyn probe: whether models find a set's published order of questions likelier than random orders."""
+"""mmdyn probe: what models are asked beside answers, to find what they knew before."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
-from mmdyn.cli._command import Command, asking_options
-from mmdyn.cli._shared import list_failures, number_option, quiet_option, split
+from mmdyn.cli._command import CommandGroup, Groups, asking_options, options_of, take
+from mmdyn.cli._shared import list_failures, quiet_option
 from mmdyn.errors import command_line
 
-
-@click.command("probe", cls=Command, groups=lambda: {"Limits": asking_options()})
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option("-m", "--model", "models", metavar="MODEL", multiple=True, required=True)
-@click.option("--order-is-random", "random_order", callback=split, metavar="SET,...")
-@number_option("--shards", "N", default=20)
-@number_option("--orders", "N", default=19)
-@number_option("--seed", "N", default=0, least=0, most=(1 << 63) - 1)
-@quiet_option
-def command(run: Path, models: tuple[str, ...], **asking: Any) -> None:
-    """Ask the models of RUN how likely they find its standard questions in the order of their set, and in random ones.
-
-    \b
-    mmdyn probe RUN -m hf:Qwen/Qwen2.5-0.5B --order-is-random exam
-
-    A model that was trained on the file may find its order likelier than all others. `mmdyn report RUN --memory` tells
-    what that says, which is nothing where the order is not random: exam orders follow topic and difficulty. It takes
-    log-probabilities: hf:, vllm: and completions: models. What is asked stays in RUN, and is not asked again.
-    Exit status: 1 where some orders have no log-probability; 3 stopped at --max-cost or --max-requests.
-    \f
-    models: A model of RUN, as `mmdyn eval` was given it; several -m for several.
-    random_order: Sets whose makers say that they put the questions in random order.
-    shards: Blocks of 10 to 19 questions that are weighed of each set.
-    orders: Random orders of each block.
-    seed: Another seed draws other blocks and orders.
-    """
-    from mmdyn.run import probe
-
-    found = probe(run, models, **asking)
-    telling = command_line("mmdyn", "report", run, "--memory")
-    click.echo(f"{found.weighed} orders weighed: `{telling}` tells what they say")
-    list_failures("failed", found.failures[:SHOWN], len(found.failures))
-    if found.failures:
-        click.get_current_context().exit(1)
-
+if TYPE_CHECKING:
+    from mmdyn.run import Probe
 
 SHOWN = 20
 """Failures that are listed."""
+
+model_option = click.option(
+    *("-m", "--model", "models"),
+    metavar="MODEL",
+    multiple=True,
+    required=True,
+    help="A model of RUN, as `mmdyn eval` was given it; several -m for several.",
+)
+
+
+@click.group("probe", cls=CommandGroup)
+def command() -> None:
+    """Ask the models of a run for evidence on what they knew before; `mmdyn report RUN --memory` tells what it says.
+
+    \b
+    mmdyn probe order RUN -m hf:Qwen/Qwen2.5-0.5B --is-random exam
+
+    What is asked stays in RUN, and is not asked again.
+    """
+
+
+def _order_options() -> Groups:
+    from mmdyn.run import Order
+
+    return _groups(Order)
+
+
+@command.command("order", groups=_order_options)
+@click.argument("run", type=click.Path(path_type=Path))
+@model_option
+@quiet_option
+def order(run: Path, models: tuple[str, ...], **arguments: Any) -> None:
+    """Ask the models of RUN how likely they find its standard questions in the order of their set, and in random ones.
+
+    \b
+    mmdyn probe order RUN -m hf:Qwen/Qwen2.5-0.5B --is-random exam
+
+    A model that was trained on the file may find its order likelier than all others. That says nothing where the order
+    is not random: exam orders follow topic and difficulty. It takes log-probabilities: hf:, vllm: and completions:
+    models.
+    Exit status: 1 where some orders have no log-probability; 3 stopped at --max-cost or --max-requests.
+    """
+    from mmdyn.run import Order
+
+    _ask(run, models, take(arguments, Order), arguments)
+
+
+def _groups(kind: type[Struct]) -> Groups:
+    """The options of a kind of evidence, and those of asking."""
+    return {"Evidence": options_of(kind), "Limits": asking_options()}
+
+
+def _ask(run: Path, models: tuple[str, ...], evidence: Probe[Any, Any, Any], asking: dict[str, Any]) -> None:
+    """Ask, say what there is now, list what failed, and leave by it."""
+    from mmdyn.run import probe
+
+    found = probe(run, models, evidence, **asking)
+    telling = command_line("mmdyn", "report", run, "--memory")
+    click.echo(f"{found.said} {evidence.what} asked about: `{telling}` tells what they say")
+    list_failures("failed", found.failures[:SHOWN], len(found.failures))
+    if found.failures:
+        click.get_current_context().exit(1)

@@ -19,6 +19,8 @@ from .flow import drain as drain, waiting_for as waiting_for
 from .power import Choice as Choice, Plan as Plan, plan_run as plan_run
 from .predictions import score_predictions as score_predictions
 from .probe import Probed as Probed, probe as probe
+from .probes._probe import Probe as Probe
+from .probes.order import Order as Order
 from .recorded import (
     Recorded as Recorded,
     Records as Records,

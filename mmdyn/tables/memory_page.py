@@ -30,7 +30,7 @@ PER_HALF = 2.8 / 1.96
 
 NO_ORDER = (
     "No order of questions was weighed. It tells only of a set whose maker says that its order is random"
-    " (`--order-is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
+    " (`--is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
 )
 
 WHAT = "None of this is proof. It shows what a model said; what it was trained on, only its maker can show."
@@ -81,7 +81,7 @@ KINDS = {
         BEATEN,
         "an order that is not random",
         "Assumes that the set has the order of the published file, and that its maker made this order random, as"
-        " `--order-is-random` declares: the share is then 50 % but for chance, and else it is not. It finds the order"
+        " `--is-random` declares: the share is then 50 % but for chance, and else it is not. It finds the order"
         " of this file. Copies in another order leave no such trace, so that a model that shows nothing may know every"
         " question.",
         silence_tells=False,

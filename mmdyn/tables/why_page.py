@@ -83,7 +83,7 @@ class NextRuns:
         """Weigh the sets in their order and in random ones, for each run; none without a model that tells
         log-probabilities."""
         models = _asked(self._models[label][0] for label in self._asked if label.startswith(WEIGHING))
-        return [command_line("mmdyn", "probe", run.folder, *models) for run in self._runs] if models else []
+        return [command_line("mmdyn", "probe", "order", run.folder, *models) for run in self._runs] if models else []
 
     def factorial(self) -> list[str]:
         """Make every subset of the operators (of many, some orders of the first MOST), and ask them; none for a single

@@ -27,7 +27,7 @@ WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/table.py": ("report",),
     "mmdyn/run/config.py": ("run",),
     "mmdyn/run/verdicts.py": ("compare", "errors"),
-    "mmdyn/run/probe.py": ("probe",),
+    "mmdyn/run/probe.py": ("probe order",),
     "mmdyn/run/score.py": ("score",),
     "mmdyn/run/predictions.py": ("score",),
     "mmdyn/run/settings.py": EVAL,
@@ -69,7 +69,7 @@ OF_OTHERS = ("--enable-prefill-logprobs",)
 """Options of other programs, such as servers."""
 PARTS = {
     ("mmdyn/tables/judged.py", "--judge"): "grade",
-    ("mmdyn/tables/memory_page.py", "--order-is-random"): "probe",
+    ("mmdyn/tables/memory_page.py", "--is-random"): "probe order",
     ("mmdyn/models/model.py", "--allow-programs"): "run",
     ("perturb/rewrite/_rewriter.py", "--rewriter"): "perturb",
     ("mmdyn/run/verdicts.py", "--models"): "compare",

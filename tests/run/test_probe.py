@@ -16,7 +16,7 @@ from serving import serve, wait_until
 from shell import MMDYN, mmdyn
 
 from making import blank, choice, image_ref, picture, write_set
-from mmdyn.run import probe
+from mmdyn.run import Order, probe
 from mmdyn.sample import Sample
 from mmdyn.tables import Row, explain_memory, memory_parts, read_model_facts, tabulate
 from mmdyn.tables.question_order import (
@@ -90,11 +90,11 @@ def said(run: RunFolder, *options: object) -> str:
 
 
 def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolder, models: tuple[str, str]) -> None:
-    words = ["probe", run.folder, "-m", models[0], "-m", models[1], "-q"]
-    result = typed(*words, "--order-is-random", "exam")
+    words = ["probe", "order", run.folder, "-m", models[0], "-m", models[1], "-q"]
+    result = typed(*words, "--is-random", "exam")
     assert (result.exit_code, result.output.splitlines()[-1]) == (
         0,
-        f"120 orders weighed: `mmdyn report {run.folder} --memory` tells what they say",
+        f"120 orders asked about: `mmdyn report {run.folder} --memory` tells what they say",
     )
     found = rows(run)
     plain, seen = found["plain", BEATEN], found["seen", BEATEN]
@@ -117,7 +117,7 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
 
 @pytest.mark.slow
 def test_what_was_weighed_is_not_weighed_again_after_a_kill(run: RunFolder, models: tuple[str, str]) -> None:
-    words = ["probe", str(run.folder), "-m", models[0], "-q", "--cache", "none"]
+    words = ["probe", "order", str(run.folder), "-m", models[0], "-q", "--cache", "none"]
     process = subprocess.Popen([*MMDYN, *words], stdout=subprocess.DEVNULL)
     wait_until(lambda: kept(run) > 0, process)
     process.kill()
@@ -125,7 +125,7 @@ def test_what_was_weighed_is_not_weighed_again_after_a_kill(run: RunFolder, mode
     left = 60 - kept(run)
     assert 0 < left < 60
     done = mmdyn(*words, "--max-requests", str(left))
-    assert done.returncode == 0 and done.stdout.startswith("60 orders weighed") and kept(run) == 60
+    assert done.returncode == 0 and done.stdout.startswith("60 orders asked about") and kept(run) == 60
 
 
 def kept(run: RunFolder) -> int:
@@ -135,7 +135,7 @@ def kept(run: RunFolder) -> int:
 
 
 def test_a_limit_stops_and_the_same_call_goes_on(run: RunFolder, models: tuple[str, str]) -> None:
-    words = ["probe", run.folder, "-m", models[0], "-q", "--cache", "none", "--orders", "5"]
+    words = ["probe", "order", run.folder, "-m", models[0], "-q", "--cache", "none", "--orders", "5"]
     assert mmdyn(*words, "--max-requests", "7").returncode == 3
     assert kept(run) == 7 and rows(run)["plain", BEATEN].n == 1
     assert "2 more lack an order: ask again" in said(run)
@@ -150,9 +150,9 @@ def test_blocks_that_do_not_fit_are_told_and_left_out(tmp_path: Path) -> None:
     long = [blank(f"long{n}", question=f"{'so ' * 40} ____ {n}") for n in range(10)]
     model = hf(llama(tmp_path / "short", chat=True, max_position_embeddings=512))
     run = evaluated(write_set(tmp_path / "set", [*questions(), *long], "exam"), model, tmp_path / "run")
-    result = typed("probe", run.folder, "-m", model, "-q", "--order-is-random", "exam", "--orders", "4")
+    result = typed("probe", "order", run.folder, "-m", model, "-q", "--is-random", "exam", "--orders", "4")
     assert result.exit_code == 1 and result.output.count("failed: block 3 of exam, hf:short, order ") == 5
-    assert "beyond the 512 that the model takes" in result.output and "15 orders weighed" in result.output
+    assert "beyond the 512 that the model takes" in result.output and "15 orders asked about" in result.output
     assert (rows(run)["short", BEATEN].n, rows(run)["short", BEATEN].left_out) == (3, 1)
 
 
@@ -226,11 +226,11 @@ def test_servers_without_log_probabilities_are_told(tmp_path: Path) -> None:
     with serve() as server:
         base, chat = (f"{kind}:m,base_url={server.url}" for kind in ("completions", "openai"))
         run = evaluated(data, [chat], tmp_path / "run")
-        done = mmdyn("probe", run.folder, "-m", chat, "-q")
+        done = mmdyn("probe", "order", run.folder, "-m", chat, "-q")
         says = "openai:m tells no log-probabilities of texts: ask an hf:, vllm: or completions: model"
         assert (done.returncode, done.stderr) == (2, f"mmdyn: {says}\n")
         run = evaluated(data, [f"openai:m,base_url={server.url},label=x", chat], tmp_path / "other")
-        done = mmdyn("probe", run.folder, "-m", base, "-q")
+        done = mmdyn("probe", "order", run.folder, "-m", base, "-q")
         assert done.returncode == 2 and "has no model completions:m" in done.stderr
     assert "No order of questions was weighed." in said(run)
     assert "mmdyn probe" not in said(run)  # neither of its models could
@@ -239,24 +239,24 @@ def test_servers_without_log_probabilities_are_told(tmp_path: Path) -> None:
 def test_mistakes_end_in_one_sentence(run: RunFolder, models: tuple[str, str], tmp_path: Path) -> None:
     few = evaluated(write_set(tmp_path / "few", questions()[:9], "few"), models[0], tmp_path / "few-run")
     cases = {
-        "has no set 'exams' (did you mean 'exam'?): its standard sets are exam": ["--order-is-random", "exams"],
+        "has no set 'exams' (did you mean 'exam'?): its standard sets are exam": ["--is-random", "exams"],
         "hf:plain is set up otherwise in": ["-m", f"{models[0]},max_pixels=7"],
         "0 is not in the range x>=1": ["--orders", "0"],
         "there is no model 'nobody'": ["-m", "nobody:x"],
     }
     for problem, words in cases.items():
         model = [] if "-m" in words else ["-m", models[0]]
-        done = mmdyn("probe", run.folder, *model, *words, "-q")
+        done = mmdyn("probe", "order", run.folder, *model, *words, "-q")
         assert done.returncode == 2 and problem in done.stderr and "Traceback" not in done.stderr
-    done = mmdyn("probe", few.folder, "-m", models[0], "-q")
+    done = mmdyn("probe", "order", few.folder, "-m", models[0], "-q")
     assert (done.returncode, done.stderr) == (
         2,
         "mmdyn: few has 9 questions in words: orders are weighed of 10 or more\n",
     )
-    assert mmdyn("probe", tmp_path / "nowhere", "-m", models[0]).returncode == 2
+    assert mmdyn("probe", "order", tmp_path / "nowhere", "-m", models[0]).returncode == 2
     shutil.rmtree(tmp_path / "set")
     write_set(tmp_path / "set", questions()[:29], "exam")
-    done = mmdyn("probe", run.folder, "-m", models[0], "-q")
+    done = mmdyn("probe", "order", run.folder, "-m", models[0], "-q")
     assert done.returncode == 2 and "the set was changed since the run asked it" in done.stderr
 
 
@@ -266,11 +266,11 @@ def test_questions_that_need_their_pictures_are_counted_and_the_order_is_that_of
     shown = [blank(f"p{n}", question="<image 1>", images=(image_ref(picture()),)) for n in range(3)]
     data = write_set(tmp_path / "set", [*shown, *questions()], "exam", images=[picture()])
     run = evaluated(data, models[0], tmp_path / "run")
-    probe(run, [models[0]], orders=2, quiet=True)
+    probe(run, [models[0]], Order(orders=2), quiet=True)
     first = rows(run)["plain", BEATEN]
     assert "3 questions whose pictures are a part of them are left out" in first.note
     file = tmp_path / "set" / "samples.jsonl"
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[::-1]))  # the same digest, another order
-    probe(run, [models[0]], orders=2, quiet=True)
+    probe(run, [models[0]], Order(orders=2), quiet=True)
     second = rows(run)["plain", BEATEN]
     assert kept(run) == 18 and "the last of 2 ways" in second.note
