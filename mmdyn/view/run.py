@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
+from mmdyn.keys import canonical
 from mmdyn.tables import (
     NOT_GIVEN,
     POOLED,
@@ -33,6 +35,7 @@ from mmdyn.tables import (
 from mmdyn.view._page import WAYS, Filter, render, state_address
 from mmdyn.view.index import Catalog
 from mmdyn.view.runs import run_state
+from mmdyn.work import RunConfig
 
 EDGE = 3
 """Percent of a strip's width that lie beyond the ends of its scale, so that dots and ticks at the ends are whole."""
@@ -121,8 +124,18 @@ def page(catalog: Catalog, name: str) -> str:
         "run.html", **values, **results(report), flips=flips, samples=f"/run/{name}/samples",
         doubts=list(dict.fromkeys(doubts(report))),
         path=str(catalog.runs()[name].relative_to(catalog.root)), changed=index.changed,
-        state=run_state(report.complete, index.changed),
+        state=run_state(report.complete, index.changed), settings=settings_of(index.run.config),
     )  # fmt: skip
+
+
+def settings_of(config: RunConfig) -> str:
+    """How a run asks and scores, as JSON: what run.json says, without where files are, words that are sent, and what
+    was used up."""
+    told: dict[str, Any] = msgspec.to_builtins(config)
+    for name in ("schema", "cache", "served", "instructions", "library", "knowledge", "examples", "merged_from"):
+        told.pop(name, None)
+    told["sets"] = [{name: one[name] for name in ("name", "root", "digest", "seed")} for one in told["sets"]]
+    return msgspec.json.format(canonical({name: value for name, value in told.items() if value})).decode()
 
 
 def results(report: Report) -> dict[str, Any]:

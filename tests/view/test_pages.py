@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.resources import files
@@ -57,6 +58,10 @@ def test_the_ways_through_a_run(page: Page, viewer: str, shown: Path) -> None:
         titles == ["Changes by chain", "Scores", "Scores by field", *about]
         and page.locator("main details[open]").count() == 0
     )
+    settings = json.loads(page.get_by_label("Settings as JSON").text_content() or "")
+    assert [one["label"] for one in settings["models"]] == ["python:low", "python:high"] and settings["scorer"]
+    assert [one["name"] for one in settings["sets"]] and "folder" not in settings["sets"][0]
+    assert str(shown) not in json.dumps(settings)
     chains = page.locator("[aria-label=Changes] tbody tr").count()
     assert chains == 2 * 3, "of each of two models each chain, and all of them"
     page.locator("summary", has_text="Flips").click()
