@@ -52,6 +52,7 @@ def command() -> None:
 @click.option("--keep-files", is_flag=True)
 @click.option("--images", "pictures", metavar="FOLDER", type=InPath())
 @click.option("--group-by-picture", is_flag=True)
+@click.option("--published", metavar="NAME=VALUE", default="")
 @click.option("--kprag", is_flag=True)
 @force_option
 @quiet_option
@@ -66,6 +67,7 @@ def convert_command(
     keep_files: bool,
     pictures: Path | None,
     group_by_picture: bool,
+    published: str,
     kprag: bool,
     force: bool,
     quiet: bool,
@@ -82,6 +84,8 @@ def convert_command(
         Hugging Face or of VLMEvalKit.
     columns: Which column of a table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet, hf:) is what: question=…,answer=…,
         options=A+B+C,image=…,id=…,field.NAME=…,ignore=…; what is not said is found by names and values, and printed.
+        With version_of=SEED rows of one SEED are versions of a question with other answers: the published ones become
+        OUT, the others a set of variants, OUT-versions.
     name: The set's name; the folder's without it.
     skip_bad: List bad rows in rejected.jsonl and leave them out, instead of printing all and writing nothing.
     limit: Stop after so many samples.
@@ -90,13 +94,14 @@ def convert_command(
     pictures: Where the pictures lie that a table names. [default: beside the file, or in the one folder there that has
         all]
     group_by_picture: Give questions that share a picture one group, so that intervals are not too short.
+    published: With version_of: which versions were published, such as trial=1. [default: the first in the file]
     kprag: From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.
     """
-    from mmdyn.data import NAMED_SETS, convert
+    from mmdyn.data import NAMED_SETS, VERSION_OF, convert, versions_folder
     from mmdyn.work import ProgressBar
 
     if kprag:
-        if origin or name or skip_bad or limit or keep_files or pictures or group_by_picture or not source:
+        if origin or name or skip_bad or limit or keep_files or pictures or group_by_picture or published or not source:
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
         _write_hints(source, out, force=force)
         return
@@ -118,12 +123,15 @@ def convert_command(
             keep_files=keep_files,
             pictures=pictures,
             group_by_picture=group_by_picture,
+            published=published,
             force=force,
             on_row=watch,
             on_columns=_tell_columns,
             on_folder=lambda folder: click.echo(f"pictures: found in {folder}", err=True),
         )
     _tell(made, out, watch)
+    if VERSION_OF in mapped:
+        _tell_versions(versions_folder(out), published)
     if benchmark and source:
         from mmdyn.plugins import load
 
@@ -458,6 +466,16 @@ def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
         click.echo(f"{out}: {len(made)} samples{told}")
         for note in watch.tally.notes("--group-by-picture"):
             click.echo(f"note: {note}", err=True)
+
+
+def _tell_versions(folder: Path, published: str) -> None:
+    """Print how many versions there are, and which were taken as the published ones."""
+    from mmdyn.data import SampleSet
+
+    versions = SampleSet(folder)
+    many = f"{len(versions)} other versions of {len({one.parent for one in versions})} of them"
+    first = "the first in the file (--published NAME=VALUE takes others)"
+    click.echo(f"{folder}: {many}; taken as published: {published or first}")
 
 
 def _problem(row: Row) -> str:

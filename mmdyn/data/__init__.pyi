@@ -1,4 +1,5 @@
 from .columns import (
+    VERSION_OF as VERSION_OF,
     choice_type as choice_type,
     pick_columns as pick_columns,
     sample_id as sample_id,
@@ -96,4 +97,5 @@ from .show import (
 from .statistics import describe_statistics as describe_statistics, set_statistics as set_statistics
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength, Role as Role
 from .take import choose_quota as choose_quota, take_covering as take_covering, take_stratified as take_stratified
+from .versions import VERSION as VERSION, versions_folder as versions_folder
 from .yaml_file import read_yaml as read_yaml, read_yaml_text as read_yaml_text

@@ -42,7 +42,10 @@ ANSWERS = ("answer_index", "answer_number", "answer_text", "answer_letter", "ans
 """Keys of the answer; the first that a row fills is read."""
 
 KEYS: tuple[str, ...] = ("question", *ANSWERS, "options", "image", "caption", "id", *OR_A_VALUE)
-KEYS += ("explanation", "group", "knowledge", "ignore")
+VERSION_OF = "version_of"
+"""The key, and the name in meta, of the question that a row is a version of; versions have answers of their own."""
+
+KEYS += ("explanation", "group", "knowledge", "ignore", VERSION_OF)
 FIELD, META = "field.", "meta."
 
 _LABEL, _WORDS = ("label", "key", "letter", "id"), ("text", "value", "content", "option")
@@ -129,6 +132,9 @@ def sample_of_columns(
     with suppress(ValueError):  # an interval such as [0, 2] is no list of texts
         value = read_listed(value)
     texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in plain.items() if key != "ignore"}
+    seed = texts.get(VERSION_OF, "").strip()
+    if VERSION_OF in given and not seed:
+        raise ValueError(f"it does not say of which question it is a version: fill the column of {VERSION_OF}")
     kind, question = read_task_type(texts["task_type"]) if texts.get("task_type") else None, texts["question"]
     options, names, mended = _options(given.get("options", []), put)
     if not options and (kind is None or kind_of(kind).form == "choice"):
@@ -143,7 +149,7 @@ def sample_of_columns(
     meta: dict[str, Json] = {
         key.removeprefix(META): _json(parts[0]) for key, parts in given.items() if key.startswith(META)
     }
-    meta |= {"caption": captions if any(captions) else None, "mended": [*mended]}
+    meta |= {"caption": captions if any(captions) else None, "mended": [*mended], VERSION_OF: seed}
     return Sample(
         id=sample_id(set_name, texts.get("id") or str(number)),
         question=question,
@@ -152,7 +158,7 @@ def sample_of_columns(
         language=read_language(texts.get("language", ""), question),
         options=options,
         images=images,
-        group=texts.get("group") or None,
+        group=texts.get("group") or seed or None,
         fields={"modality": "multimodal" if images else "text", **{k: v for k, v in fields.items() if v != ""}},
         knowledge_points=tuple(filter(None, map(_text, flat([*map(read_listed, given.get("knowledge", []))])))),
         explanation=texts.get("explanation", ""),

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn import plugins
-from mmdyn.data.columns import OnColumns, OnFolder, PutFrom, is_foreign, read_table
+from mmdyn.data.columns import VERSION_OF, OnColumns, OnFolder, PutFrom, is_foreign, read_table
 from mmdyn.data.formats.parquet import put_picture
 from mmdyn.data.images import ImageFolder, MissingPicture
 from mmdyn.data.load_set import Format, Given, find_format, format_of, is_set, load, suffixes
@@ -23,6 +23,7 @@ from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.raw_rows import RawRow, read_raw_rows
 from mmdyn.data.rows import KnowledgePoint, Row, bring_images, grouped_by_picture
 from mmdyn.data.set_folder import REJECTED_FILE, SampleSet, scratch
+from mmdyn.data.versions import write_versions
 from mmdyn.errors import InputError, MissingExtra, UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json
 from mmdyn.sample import ImageRef, Sample, from_dict
@@ -159,6 +160,7 @@ def convert(
     keep_files: bool = False,
     pictures: Path | None = None,
     group_by_picture: bool = False,
+    published: str = "",
     force: bool = False,
     on_row: Callable[[Row], object] = lambda row: None,
     on_columns: OnColumns = lambda found: None,
@@ -183,6 +185,8 @@ def convert(
         pictures: The folder of the pictures that such a table names; by default that of the file, or the one folder in
             it that has all of them.
         group_by_picture: Give samples that show the same picture one group.
+        published: Where `columns` maps `version_of`: NAME=VALUE of the versions that were published; by default the
+            first of each question. The others become a set of variants (`mmdyn.data.versions.write_versions`).
         force: Overwrite an existing file.
         on_row: Called with every row that is read.
         on_columns: Called with the meaning found for each column of such a table.
@@ -204,6 +208,13 @@ def convert(
         return write_set(incoming, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
     _check_out(out, force=force, skip_bad=skip_bad)
+    versions = VERSION_OF in (columns or {})
+    if published and not versions:
+        raise UserError(f"--published is for versions: say which column names their question, --map {VERSION_OF}=…")
+    if versions and out.suffix.lower() in suffixes():
+        raise UserError(f"{out} cannot hold versions, only a set folder can: leave the ending {out.suffix} out")
+    if versions and skip_bad and not published:
+        raise UserError("--skip-bad may leave out the version that was published: name it by --published NAME=VALUE")
     if out.suffix.lower() in suffixes() and not out.is_dir():
         whole = is_set(source) and limit is None and not (benchmark or skip_bad or group_by_picture)
         whole = whole and (keep_files or SampleSet(source).images.form.normal)
@@ -212,10 +223,14 @@ def convert(
     more: dict[str, Json] = {"keep_files": keep_files} | ({"columns": dict(columns)} if columns else {})
     more |= {"pictures": str(pictures)} if pictures else {}
     more |= {"group_by_picture": True} if group_by_picture else {}
+    more |= {"published": published} if published else {}
     said = benchmark.replace(str(source), source.name) if benchmark and source.is_dir() else benchmark
     how = made("mmdyn data convert", source, benchmark=said, format=format, limit=limit, name=name, **more)
+    named = name or out.resolve().name
+    if versions:
+        return write_versions(lambda: fill(scratch(named), named, how), out, named, how, published)
     with place(out, how) as done:
-        return done if done is not None else fill(out, name or out.resolve().name, how)
+        return done if done is not None else fill(out, named, how)
 
 
 def _write_file(samples: SampleSet, out: Path, *, skip_bad: bool) -> SampleSet:

@@ -32,7 +32,7 @@ WEAKNESS = (
 class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
     """The distance of the `n` measured variants of a chain from their parents, as medians; and the chain's role.
 
-    tokens: the share of tokens that changed, in [0, 1].
+    tokens: the share of tokens that changed, in [0, 1]; 0 where `n` is 0.
     ssim: the structural similarity of the changed pictures, in [-1, 1]; None where no picture changed.
     legibility: the share of lines of print that read the same, in [0, 1]; None where none was read.
     unseen: the mean share of frames that cannot be distinguished from the picture, in [0, 1]; None without frames.
@@ -62,6 +62,8 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         measures = {"SSIM of pictures": self.ssim, "legibility": self.legibility, "unseen frames": self.unseen}
+        if not self.n:
+            return "not measured"
         said = [f"{name} {measure:.2f}" for name, measure in measures.items() if measure is not None]
         return ", ".join([f"{100 * self.tokens:.1f} % of the tokens changed", *said])
 
@@ -74,9 +76,9 @@ class StrengthTally:
 
     def add(self, variant: Variant) -> None:
         """Count a variant, if it was measured."""
+        found = self._found.setdefault(variant.chain, tuple(array("d") for _ in range(4)))
         if variant.strength is None:
             return
-        found = self._found.setdefault(variant.chain, tuple(array("d") for _ in range(4)))
         far, verdict = variant.strength, variant.verdict
         measures = (far.tokens, far.ssim, verdict.legibility, far.unseen)
         for values, measure in zip(found, measures, strict=True):
@@ -84,17 +86,19 @@ class StrengthTally:
                 values.append(measure)
 
     def medians(self, roles: Mapping[str, Role]) -> dict[str, ChainStrength]:
-        """Compute each chain's strength, in the order of first variants; chains without a role are `treatment`."""
+        """Compute each chain's strength, in the order of first variants; chains without a role are `treatment`, and
+        left out where nothing was measured."""
         return {
             chain: ChainStrength(
                 len(tokens),
-                round(median(tokens), 4),
+                round(median(tokens), 4) if tokens else 0.0,
                 _median(ssim),
                 _median(legibility),
                 roles.get(chain, "treatment"),
                 round(fmean(unseen), 4) if unseen else None,
             )
             for chain, (tokens, ssim, legibility, unseen) in self._found.items()
+            if tokens or chain in roles
         }
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.context import ALL, ELABORATE, HINT, NONE, PICTURES, SOURCES, Context
-from mmdyn.data import SampleSet, read_set_manifest
+from mmdyn.data import VERSION, SampleSet, read_set_manifest
 from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, unreadable
 from mmdyn.plugins import ALIASES, resolve
 from mmdyn.record import ContextInfo, Record
@@ -398,8 +398,10 @@ ModelFacts: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @cache
 def changed(chain: str) -> str:
-    """What a chain of operators changes: image, text or both; nothing where there is none. Raises PluginError for an
-    operator that is not installed."""
+    """What a chain of operators changes: image, text or both; nothing where there is none; `version` where it is a
+    version that a file had. Raises PluginError for an operator that is not installed."""
+    if chain == VERSION:
+        return VERSION
     short = [re.split("[@:]", name)[0].strip() for name in chain.split("+") if name]
     full = [resolve("operators", one) for name in short for one in ALIASES.get(name, (name,))]
     kinds = {name.partition(".")[0] for name in full}

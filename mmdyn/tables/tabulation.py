@@ -90,7 +90,7 @@ def strength_rows(block: Block, part: Strengths) -> Iterator[Numbered]:
                 front = ({"run": name} if name else {}) | {"set": entry.name, "chain": chain}
                 medians = {"tokens": far.tokens, "ssim": far.ssim, "legibility": far.legibility, "unseen": far.unseen}
                 for quantity, median in medians.items():
-                    if median is not None:
+                    if far.n and median is not None:
                         unit, note = "share" if quantity == "tokens" else "", WEAKNESS if far.weak else ""
                         yield (
                             block._replace(front=front).row((), (), quantity, median, unit=unit, n=far.n, note=note),

@@ -61,7 +61,7 @@ class NextRuns:
         self._asked = {one.label: one for run in runs for one in run.config.models if not _is_baseline(one)}
         strengths = [named for _, one in entries for named in one.strength.items()]
         self.has_null = any(strength.role == "null" for _, strength in strengths)
-        chains = (name for name, strength in strengths if strength.role != "null")
+        chains = (name for name, strength in strengths if strength.role not in ("null", "counterfactual"))
         self._operators = list(_each_once(operator for name in chains for operator in name.split("+")))
 
     def noise(self) -> list[str]:

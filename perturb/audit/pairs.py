@@ -49,6 +49,8 @@ def replay(
     the embedded one. Raises UserError for a sample without a trail, and where a step cannot be done again.
     """
     trail = trail_of(after)
+    if not trail.steps:
+        raise UserError(f"{after.id} was read from a file, not made: there is nothing to replay")
     originals = pictures_in(source, before.all_images)
     item = redo(before, trail.steps, originals, services)
     olds, news = places(item.sample), places(after)
