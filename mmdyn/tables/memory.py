@@ -8,11 +8,12 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from mmdyn.equal import compare
 from mmdyn.keys import Json
 from mmdyn.record import Record
-from mmdyn.sample import Sample
+from mmdyn.sample import Match, Sample
 from mmdyn.stats import Difference, Floats, Ints, coefficient, mean_score, paired_difference
 from mmdyn.table import CutOffs, PublishedAnswers
 from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, RowDetails, RowWatcher
@@ -27,8 +28,17 @@ PUBLISHED, OTHER, BEYOND, LOST = "published answer", "another version's answer",
 NO_BASE = (
     "no base rate: that takes two versions of a question or more with different answers (`mmdyn perturb --draws 3`)"
 )
-NONE_ASKED = "no question was asked with another answer: make such versions with `mmdyn perturb --ops counterfactual`"
-TWO_ANSWERS = "questions with two possible answers are left out: every wrong answer to them is the published one"
+NONE_ASKED = (
+    "no question was asked with another answer: make such versions with `mmdyn perturb --ops counterfactual`, or"
+    " read them from a table (`mmdyn data convert --map version_of=SEED`)"
+)
+TWO_ANSWERS = "changed questions with two possible answers left out: every wrong answer to them is the published one"
+SAME_ANSWER = "changed questions left out whose answer is the published one, or within 0.1 % of it: they cannot tell"
+NO_ANSWER = "changed questions left out that have, or whose published version has, no single answer in words"
+
+NEAR = 0.001
+"""Numbers that differ by less, as a share, are taken for one answer: a solver's rounding could turn one into the
+other."""
 
 FEW = 10
 """The least number of questions on a side of a cut-off."""
@@ -41,13 +51,14 @@ class Asked(NamedTuple):
     read: str
     published: tuple[str, ...]
     right: tuple[str, ...]
+    match: Match = Match()
 
 
 class PublishedAnswersWatcher(RowWatcher):
     """The answers to counterfactual variants, by condition and question."""
 
     def __init__(self, part: PublishedAnswers, runs: Mapping[str, RunFolder]) -> None:
-        self._runs, self._left_out = runs, False
+        self._runs, self._left_out = runs, dict[str, set[tuple[str, str]]]()
         self._answers = dict[Key, dict[int, list[Asked]]]()
 
     def see(self, run: str, key: Key, parent: int, record: Record, reader: Reader) -> None:
@@ -56,11 +67,19 @@ class PublishedAnswersWatcher(RowWatcher):
             return
         sample = sample_of(record, self._runs[run], reader)
         hidden = sample.variant.hidden if sample.variant else None
+        sides = [told.right for told in (hidden, sample.told) if told]
         if isinstance(sample.answer, bool) or len(sample.options) == 2:
-            self._left_out = True
-        elif hidden and len(hidden.right) == 1 and all(hidden.right[0]):
-            asked = Asked(sample.id, _read(record.score.extracted, sample), hidden.right[0], sample.told.right[0])
+            why = TWO_ANSWERS
+        elif any(len(right) != 1 or not all(right[0]) for right in sides) or len(sides) < 2:
+            why = NO_ANSWER
+        elif not _differ(sides[0][0], sides[1][0], sample.match):
+            why = SAME_ANSWER
+        else:
+            read = _read(record.score.extracted, sample)
+            asked = Asked(sample.id, read, sides[0][0], sides[1][0], sample.match)
             self._answers.setdefault(key, {}).setdefault(parent, []).append(asked)
+            return
+        self._left_out.setdefault(why, set()).add((key.set, sample.id))
 
     def rows(self, block: Block) -> Iterator[Numbered]:
         """Of each condition the shares of answers that are the published one, and another version's, over questions;
@@ -74,12 +93,14 @@ class PublishedAnswersWatcher(RowWatcher):
                 continue
             clusters = block.columns.clusters[[parent for parent, answers in found.items() if answers]]
             here = block._replace(front=key.place)
-            yield _share(here, PUBLISHED, rates[:, 0], clusters), None
             both = ~np.isnan(rates[:, 1])
+            seen = both if both.any() else ~both
+            yield _share(here, PUBLISHED, rates[seen, 0], clusters[seen]), None
             if both.any():
                 yield _share(here, OTHER, rates[both, 1], clusters[both]), None
+                told: RowDetails = {"n": int(both.sum()), "left_out": int((~both).sum())}
                 beyond = paired_difference(rates[both, 0] - rates[both, 1], np.ones(both.sum()), clusters[both])
-                yield difference_row(here, (), (), beyond, (), BEYOND, n=int(both.sum())), None
+                yield difference_row(here, (), (), beyond, (), BEYOND, **told), None
             else:
                 yield here.row((), (), BEYOND, None, unit="points", note=NO_BASE), None
             standard = [other for other in conditions if _is_standard_of(other, key)]
@@ -90,7 +111,8 @@ class PublishedAnswersWatcher(RowWatcher):
 
     def notes(self, rows: Sequence[Row]) -> Iterable[str]:
         """Why there are no rows, and what was left out."""
-        return [*[NONE_ASKED] * (not rows), *[TWO_ANSWERS] * self._left_out]
+        left_out = [f"{len(self._left_out[why])} {why}" for why in sorted(self._left_out)]
+        return [*[NONE_ASKED] * (not (rows or left_out)), *left_out]
 
 
 def _is_standard_of(key: Key, other: Key) -> bool:
@@ -105,15 +127,13 @@ def _share(block: Block, quantity: str, values: Floats, clusters: Ints) -> Row:
 def rates_of(answers: Sequence[Asked]) -> tuple[float, float]:
     """The share of a question's answers that are the published one; and over pairs of its versions, the share of
     answers to one that are the answer of the other, which differs from both the published one and its own; NaN where
-    there is no such pair."""
-    published = np.mean([_says(one.read, one.published) for one in answers])
-    right = {one.version: one.right for one in answers}
+    there is no such pair. An answer that is right too, by its rounding for instance, is neither."""
+    published = np.mean([_says(one, one.published) for one in answers])
+    versions = {one.version: one for one in answers}
     apart = {
-        (a, b)
-        for a, b in permutations(right, 2)
-        if _differ(right[a], right[b]) and all(_differ(one.published, right[b]) for one in answers)
+        (a, b) for a, b in permutations(versions, 2) if _differ(versions[a].right, versions[b].right, versions[a].match)
     }
-    others = [_says(one.read, right[b]) for one in answers for b in right if (one.version, b) in apart]
+    others = [_says(one, versions[b].right) for one in answers for b in versions if (one.version, b) in apart]
     return float(published), float(np.mean(others)) if others else float("nan")
 
 
@@ -124,12 +144,15 @@ def _read(extracted: Json, sample: Sample) -> str:
     return next((option.text for option in sample.options if option.label == text), text)
 
 
-def _says(read: str, accepted: Sequence[str]) -> bool:
-    return bool(read) and any(compare(read, text) is True for text in accepted)
+def _says(one: Asked, accepted: Sequence[str]) -> bool:
+    """Whether an answer is one of these, and not the right one."""
+    says, right = (any(compare(one.read, text, one.match) for text in texts) for texts in (accepted, one.right))
+    return bool(one.read) and says and not right
 
 
-def _differ(one: Sequence[str], other: Sequence[str]) -> bool:
-    return not any(compare(a, b) is True for a in one for b in other)
+def _differ(one: Sequence[str], other: Sequence[str], match: Match) -> bool:
+    near = replace(match, tolerance=max(NEAR, match.tolerance or 0.0))
+    return not any(compare(a, b, near) or compare(b, a, near) for a in one for b in other)
 
 
 BREAK, PLACEBO, BETWEEN = "break", "placebo breaks", "break between models"

@@ -217,9 +217,13 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
         yield Line(f"{said} ({published.n} questions); {beyond.note}.")
         return
     yield Line(f"{said}, {_share(rows[OTHER])} that of another version: {_points(beyond)}, {beyond.n} questions.")
+    if beyond.left_out:
+        yield Line(f"{beyond.left_out} more questions have no two changed versions with different answers.")
     if beyond.is_significant and beyond.value > 0:
         most = percent(beyond.ci95[1] if beyond.ci95 else beyond.value, None)
         yield Line(f"Memory is behind 0 to {most} of these points, inattention to the change behind the others.")
+    if beyond.is_significant and beyond.value < 0:
+        yield Line("Another version's answer comes more often: that version may be what the model knows, or expects.")
     if LOST in rows:
         yield Line(f"The score is {_points(rows[LOST])} beside that of the published questions.")
     yield _power(beyond)

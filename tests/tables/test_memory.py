@@ -12,9 +12,11 @@ import pytest
 from running import evaluated, typed
 
 from making import blank, choice, true_false, write_set
+from mmdyn.data import convert, versions_folder
 from mmdyn.run import Execution, evaluate
+from mmdyn.sample import Match
 from mmdyn.tables import Row, explain_memory, memory_parts, read_model_facts, tabulate
-from mmdyn.tables.memory import NONE_ASKED, TWO_ANSWERS, span_of
+from mmdyn.tables.memory import NO_ANSWER, SAME_ANSWER, TWO_ANSWERS, Asked, rates_of, span_of
 from mmdyn.work import RunFolder
 from perturb import perturb
 
@@ -235,7 +237,7 @@ def test_claims_and_choices_of_two_tell_nothing(tmp_path: Path) -> None:
     perturb(tmp_path / "set", tmp_path / "changed", ops="counterfactual", rewriter=f"{rewriter}:Other", quiet=True)
     run = evaluated((tmp_path / "set", tmp_path / "changed"), "baseline:majority", tmp_path / "run")
     part = tabulate([run], memory_parts()).parts[0]
-    assert (part.rows, part.notes) == ([], [NONE_ASKED, TWO_ANSWERS])
+    assert (part.rows, part.notes) == ([], [f"24 {TWO_ANSWERS}"])
 
 
 class Lettered:
@@ -285,3 +287,117 @@ def test_models_that_are_known_may_be_named_with_the_page(run: RunFolder, tmp_pa
     assert (result.exit_code, "python:clean on pens: the questions have no field year." in result.output) == (0, True)
     refused = typed("report", run.folder, "--models", tmp_path / "models.csv")
     assert refused.exit_code == 2 and "or --memory: give one, or leave --models out" in " ".join(refused.stderr.split())
+
+
+def asked(*versions: tuple[str, str, str], match: Match = Match()) -> list[Asked]:  # noqa: B008 - immutable
+    """Answers to versions of a question: what was read, the published answer, the right one."""
+    return [Asked(str(n), read, (old,), (right,), match) for n, (read, old, right) in enumerate(versions)]
+
+
+@pytest.mark.parametrize(
+    ("answers", "published", "other"),
+    [
+        (asked(("3", "3", "5"), ("7", "3", "7")), 0.5, 0.0),
+        (asked(("7", "3", "5"), ("7", "3", "7")), 0.0, 0.5),
+        (asked(("3.0", "3", "5"), ("x = 5", "3", "7")), 0.5, 0.5),
+        (asked(("3", "3", "5"), ("5", "3", "5")), 0.5, None),  # both have one answer
+        (asked(("3", "3", "5"), ("5", "3", "5"), ("5", "3", "9")), 1 / 3, 0.5),
+        (asked(("3", "3", "5")), 1.0, None),
+        (asked(("", "3", "5"), ("", "3", "7")), 0.0, 0.0),
+        (asked(("red", "red", "blue"), ("blue", "red", "green")), 0.5, 0.5),
+        (asked(("16:40", "16:40", "17:06"), ("17:06", "16:40", "17:06")), 0.5, None),
+        (asked(("32.7", "32.66", "32.71"), ("40", "32.66", "40")), 0.0, 0.0),  # right by its rounding
+        (asked(("3.3", "3.31", "3.2"), ("9", "3.31", "9"), match=Match(tolerance=0.05)), 0.0, 0.0),
+        (asked(("3.3", "3.31", "2"), ("9", "3.31", "9"), match=Match(tolerance=0.05)), 0.5, 0.0),
+        (asked(("8.0004", "3", "8"), ("8", "3", "8.0004")), 0.0, None),  # nearer than a solver rounds
+    ],
+)
+def test_how_often_an_answer_is_the_published_one_and_how_often_another(
+    answers: list[Asked], published: float, other: float | None
+) -> None:
+    found = rates_of(answers)
+    assert found == pytest.approx((published, float("nan") if other is None else other), nan_ok=True)
+
+
+class Reader:
+    """A model that reads the two numbers of a version, and answers as its kind does."""
+
+    def __init__(self, kind: str) -> None:
+        self.label = self.kind = kind
+
+    def ask(self, messages: Any) -> str:
+        text = messages[-1].text
+        box, more = map(int, re.search(r"Box (\d+) and (\d+) more", text).groups())  # type: ignore[union-attr]
+        luck, right = chance(self.kind, box, more), box + more
+        among = box + (3, 30, 60)[int(3 * chance("among", box, more))]
+        known = box + 3
+        return str(
+            {
+                "remembers": known,
+                "solves": right,
+                "errs": right if luck < 0.3 else among,
+                "overlooks": known if luck < 0.5 else right,
+            }[self.kind]
+        )
+
+
+def test_versions_that_a_file_had_tell_of_memory(tmp_path: Path) -> None:
+    lines = list[dict[str, Any]]()
+    for trial, more in enumerate((3, 30, 60)):
+        for box in range(40 + (trial == 0)):  # the last has one version
+            own = 3 if box < 4 and trial == 1 else 30 if box in (4, 5) and trial else more
+            line = {"seed": f"s{box}", "trial": trial, "question": f"Box {box} and {own} more: how many?"}
+            line |= {"answer": [box + own] if box != 6 else own == 3}
+            line |= {"options": ["none", str(box + own)], "answer": "B"} if box == 7 else {}
+            lines.append(line)
+    (tmp_path / "pens.jsonl").write_text("\n".join(map(json.dumps, lines[::-1])))
+    convert(tmp_path / "pens.jsonl", tmp_path / "pens", columns={"version_of": "seed"}, published="trial=0")
+    models = [Reader(kind) for kind in ("remembers", "solves", "errs", "overlooks")]
+    sets = tmp_path / "pens", versions_folder(tmp_path / "pens")
+    run = evaluate(sets, models, tmp_path / "run", execution=Execution(quiet=True))
+    page = explain_memory(tabulate([run], memory_parts()), [run])
+    part = page.report.parts[0]
+    assert part.notes == [f"4 {SAME_ANSWER}", f"4 {TWO_ANSWERS}"]
+    rows: dict[str, dict[str, Row]] = {}
+    for row in part.rows:
+        rows.setdefault(row.factors["model"].rpartition(":")[2], {})[row.quantity] = row
+    assert {(found["difference"].n, found["difference"].left_out) for found in rows.values()} == {(32, 6)}
+    assert {kind for kind, found in rows.items() if found["difference"].is_significant} == {"remembers", "overlooks"}
+    shares = {
+        kind: (found["published answer"].value, found["another version's answer"].value) for kind, found in rows.items()
+    }
+    assert shares["remembers"] == (1, 0) and shares["solves"] == (0, 0)
+    assert shares["errs"] == pytest.approx((0.25, 0.25), abs=0.1) and shares["overlooks"] == pytest.approx(
+        (0.5, 0), abs=0.1
+    )
+    text = " ".join(repr(page).split())
+    assert "python:errs on pens: cannot tell: only more than 10 points would mostly show." in text
+    assert "6 more questions have no two changed versions with different answers." in text
+    assert "4 changed questions left out whose answer is the published one, or within 0.1 % of it" in text
+    assert "comes more often" not in text
+    convert(tmp_path / "pens.jsonl", tmp_path / "other", columns={"version_of": "seed"})
+    sets = tmp_path / "other", versions_folder(tmp_path / "other")
+    wrong = evaluate(sets, [Reader("remembers")], tmp_path / "wrong", execution=Execution(quiet=True))
+    text = " ".join(repr(explain_memory(tabulate([wrong], memory_parts()), [wrong])).split())
+    assert "Another version's answer comes more often: that version may be what the model knows, or expects." in text
+    assert "python:remembers on other: cannot tell" in text
+    changed = typed("report", run.folder, "--by", "changed", "--quiet")
+    assert changed.exit_code == 0 and "not measured" not in changed.output
+
+
+def test_versions_without_one_answer_in_words_are_left_out(tmp_path: Path) -> None:
+    lines = [
+        {
+            "seed": n,
+            "question": f"Which of {n} are prime? Take {more}.",
+            "options": ["2", "4", "3", "9"],
+            "answer": right,
+        }
+        for more, right in (("two", "AC"), ("one", "A"))
+        for n in range(3)
+    ]
+    (tmp_path / "primes.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    convert(tmp_path / "primes.jsonl", tmp_path / "set", columns={"version_of": "seed"})
+    run = evaluated((tmp_path / "set", versions_folder(tmp_path / "set")), "baseline:majority", tmp_path / "run")
+    part = tabulate([run], memory_parts()).parts[0]
+    assert (part.rows, part.notes) == ([], [f"3 {NO_ANSWER}"])
