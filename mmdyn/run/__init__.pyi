@@ -16,6 +16,7 @@ from .dry_run import (
 from .evaluate import evaluate as evaluate, run_request as run_request
 from .execution import Execution as Execution, Limits as Limits, SlurmConfig as SlurmConfig
 from .flow import drain as drain, waiting_for as waiting_for
+from .memory_plan import EvidencePlan as EvidencePlan, MemoryPlan as MemoryPlan, plan_memory as plan_memory
 from .power import Choice as Choice, Plan as Plan, plan_run as plan_run
 from .predictions import score_predictions as score_predictions
 from .probe import Probed as Probed, probe as probe

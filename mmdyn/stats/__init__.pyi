@@ -49,6 +49,7 @@ from .intervals import (
     wilson as wilson,
     within as within,
 )
+from .memory_power import MemoryPriors as MemoryPriors, memory_power as memory_power
 from .order_ranks import detectable_share as detectable_share, rank_sum_tail as rank_sum_tail
 from .pair_strengths import BradleyTerry as BradleyTerry, bradley_terry as bradley_terry, reaches as reaches
 from .paired_difference import (
@@ -64,7 +65,13 @@ from .paired_difference import (
     paired_difference_between as paired_difference_between,
     ratio_of_means as ratio_of_means,
 )
-from .power import PairedDesign as PairedDesign, detectable as detectable, needed as needed, power_of as power_of
+from .power import (
+    PairedDesign as PairedDesign,
+    detectable as detectable,
+    least_number as least_number,
+    needed as needed,
+    power_of as power_of,
+)
 from .repeated_tries import (
     Tries as Tries,
     majority_at_k as majority_at_k,

@@ -84,15 +84,25 @@ def needed(
     198
     """
     seen = power_of(design, drop, k, e, alpha)
-    enough = 2
-    while seen(enough) < power:
-        if (enough := 2 * enough) > MOST_QUESTIONS:
-            return None
-    enough = _first(enough // 2, enough, lambda n: seen(n) >= power)
-    if _is_mcnemar(design, k, e) and enough < RIPPLING:
+    enough = least_number(seen, power)
+    if enough and _is_mcnemar(design, k, e) and enough < RIPPLING:
         short = [n for n in range(max(enough - RIPPLE, 1), enough + RIPPLE) if seen(n) < power]
         enough = max(short, default=enough - 1) + 1
     return enough
+
+
+def least_number(seen: Callable[[int], float], power: float, most: int = MOST_QUESTIONS) -> int | None:
+    """Find from which number of questions on, 2 or more, `seen` reaches a power; None where it is beyond `most`.
+
+    >>> least_number(lambda n: n / 100, 0.8), least_number(lambda n: n / 100, 0.8, most=79)
+    (80, None)
+    """
+    below, enough = 1, 2
+    while seen(enough) < power:
+        if enough == most:
+            return None
+        below, enough = enough, min(2 * enough, most)
+    return _first(below, enough, lambda n: seen(n) >= power)
 
 
 def detectable(
@@ -128,7 +138,24 @@ def power_of(design: PairedDesign, drop: float, k: float, e: float, alpha: float
     if _is_mcnemar(design, k, e):
         differ = min(max(design.variance() + drop**2, drop), 1.0)
         return lambda n: mcnemar_power(n, (differ - drop) / 2, (differ + drop) / 2, alpha)
-    return _LikelihoodPower(design, drop, k, e, alpha)
+    return _power_of_design(design, drop, k, e, alpha)
+
+
+def difference_power(values: Floats, chances: Floats, alpha: float = 0.05) -> Callable[[int], float]:
+    """Make a function from the number of questions to the power of `paired_difference`.
+
+    Args:
+        values: The differences in [-1, 1] that a question can have; questions are independent.
+        chances: The chance of each, which sum to 1.
+        alpha: The two-sided level of the test.
+
+    >>> round(difference_power(np.array([1.0, 0.5, 0.0]), np.array([0.1, 0.2, 0.7]))(20), 2)
+    0.57
+    """
+    if np.isin(values, (-1.0, 0.0, 1.0)).all():
+        gain, loss = float(chances[values > 0].sum()), float(chances[values < 0].sum())
+        return lambda n: mcnemar_power(n, gain, loss, alpha)
+    return _LikelihoodPower(np.ones(len(values)), values, chances, 1.0, 1.0, 1.0, alpha)
 
 
 def mcnemar_power(n: int, gain: float, loss: float, alpha: float = 0.05) -> float:
@@ -169,29 +196,24 @@ class _LikelihoodPower:
     """The power of the empirical likelihood ratio: normal, around its value for what is expected, with the spread that
     its clusters have (the delta method; the tilt is at its maximum, so that it counts as fixed)."""
 
-    def __init__(self, design: PairedDesign, drop: float, k: float, e: float, alpha: float) -> None:
-        differences, sizes = _questions(design, drop, k, e)
-        starts = np.append(0, np.cumsum(sizes)[:-1]).astype(np.int64)
-        sums, off = np.add.reduceat(differences, starts), -drop - float(differences.mean())
-        pull = sums - sizes * float(differences.mean())
-        shares = 1 + off * float(sizes.sum()) * pull / (float(pull @ pull) or 1.0)  # now the mean is the drop itself
-        lattice, places = np.unique(np.stack((sizes, np.round(sums, 9))), axis=1, return_inverse=True)
-        self._sizes, self._sums = lattice
-        self._shares = np.bincount(places.ravel(), shares) / len(sums)
-        groups = np.repeat(np.arange(len(sums)), sizes.astype(np.int64))
-        self._effect = design_effect(differences - float(differences.mean()), groups)
-        self._telling = effective(np.add.reduceat(np.abs(differences), starts)) / len(sums)
-        self._design, self._alpha = design, alpha
+    def __init__(
+        self, sizes: Floats, sums: Floats, shares: Floats, effect: float, telling: float, size: float, alpha: float
+    ) -> None:
+        """sizes, sums, shares: of each kind of cluster its questions, the sum of their differences, and how many of the
+        clusters are of it. effect: their design effect. telling: the effective share of clusters that tell something.
+        size: that of a random question's group."""
+        self._sizes, self._sums, self._shares = sizes, sums, shares
+        self._effect, self._telling, self._size, self._alpha = effect, telling, size, alpha
 
     def __call__(self, n: int) -> float:
         from scipy.special import ndtr, stdtrit
 
-        independent, clusters = n / self._design.size, n / float(self._shares @ self._sizes)
+        independent, clusters = n / self._size, n / float(self._shares @ self._sizes)
         if independent < TOO_FEW:
             return 0.0
         sums, weights = self._sums * independent / n, clusters * self._shares
         few = min(effective(np.maximum(side, 0), weights) for side in (sums, -sums)) < FEW
-        share = share_together(self._effect, self._design.size, clusters * self._telling)
+        share = share_together(self._effect, self._size, clusters * self._telling)
         bounds, unseen = share * np.array([1.0, -1.0] * few), np.full(2 * few, UNSEEN)
         ratio, tilt = likelihood_ratio(np.append(sums, bounds), np.append(weights, unseen))
         spread = clusters * self._spread(np.log1p(tilt * sums))
@@ -205,6 +227,20 @@ class _LikelihoodPower:
         shares = np.bincount(size, self._shares)
         means = np.bincount(size, self._shares * values) / np.where(shares, shares, 1)
         return float(self._shares @ (values - means[size]) ** 2)
+
+
+def _power_of_design(design: PairedDesign, drop: float, k: float, e: float, alpha: float) -> _LikelihoodPower:
+    differences, sizes = _questions(design, drop, k, e)
+    starts = np.append(0, np.cumsum(sizes)[:-1]).astype(np.int64)
+    sums, off = np.add.reduceat(differences, starts), -drop - float(differences.mean())
+    pull = sums - sizes * float(differences.mean())
+    shares = 1 + off * float(sizes.sum()) * pull / (float(pull @ pull) or 1.0)  # now the mean is the drop itself
+    lattice, places = np.unique(np.stack((sizes, np.round(sums, 9))), axis=1, return_inverse=True)
+    groups = np.repeat(np.arange(len(sums)), sizes.astype(np.int64))
+    effect = design_effect(differences - float(differences.mean()), groups)
+    telling = effective(np.add.reduceat(np.abs(differences), starts)) / len(sums)
+    counted = np.bincount(places.ravel(), shares) / len(sums)
+    return _LikelihoodPower(lattice[0], lattice[1], counted, effect, telling, design.size, alpha)
 
 
 def _questions(design: PairedDesign, drop: float, k: float, e: float) -> tuple[Floats, Floats]:

@@ -53,6 +53,7 @@ WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/tables/trends.py": EVAL,
     "mmdyn/tables/pilot.py": ("plan",),
     "mmdyn/run/power.py": ("plan",),
+    "mmdyn/run/memory_plan.py": ("plan",),
     "perturb/pipeline.py": ("perturb",),
     "perturb/chains.py": ("perturb",),
     "perturb/image/style.py": ("perturb", "data show"),
@@ -70,6 +71,7 @@ OF_OTHERS = ("--enable-prefill-logprobs",)
 PARTS = {
     ("mmdyn/tables/judged.py", "--judge"): "grade",
     ("mmdyn/tables/memory_page.py", "--is-random"): "probe order",
+    ("mmdyn/run/memory_plan.py", "--shards"): "probe order",
     ("mmdyn/models/model.py", "--allow-programs"): "run",
     ("perturb/rewrite/_rewriter.py", "--rewriter"): "perturb",
     ("mmdyn/run/verdicts.py", "--models"): "compare",
