@@ -3,7 +3,8 @@ it finds what is not there.
 
     python bench/known_checkpoints.py DATA OUT [--part 1/2]    trains and measures; the same command goes on
     python bench/known_checkpoints.py DATA OUT --table         prints what OUT holds, in Markdown
-    python bench/known_checkpoints.py DATA OUT --check         asks one checkpoint of each cell by the command line, too
+    python bench/known_checkpoints.py DATA OUT --check         compares with the command line, which reads token by
+                                                               token: a checkpoint a cell, 4 blocks, 9 random orders
 
 DATA holds tal-scq5k, we-math, scienceqa-prefix, math-vision and statements. 320 short questions with options are set
 aside. A base checkpoint (Llama, two layers, tokens by BPE) learns the language of the rest; it never reads these 320.
@@ -66,6 +67,7 @@ RATE = 3e-3
 LEAST = 0.2
 BLOCKS, ORDERS, DRAWN_ORDERS, DRAWS, LEVELS = 16, 19, 39, 2000, 10
 GIVEN, WRITTEN = 20, 20
+FEW_BLOCKS, FEW_ORDERS = 4, 9
 NAME = "file"
 
 Floats = NDArray[np.float64]
@@ -271,14 +273,14 @@ def completed(bench: Bench, model: Any, texts: Sequence[str]) -> dict[int, int]:
     return dict(zip(long, same.cumprod(-1).sum(-1).tolist(), strict=True))
 
 
-def order_weights(bench: Bench, model: Any, file: Sequence[Sample], orders: int) -> Floats:
+def order_weights(bench: Bench, model: Any, file: Sequence[Sample], orders: int, blocks: int = BLOCKS) -> Floats:
     """The log-probabilities of the blocks that `mmdyn probe order` chooses, of shape (blocks, orders + 1)."""
     import torch
 
     from mmdyn.models.backends._local_backend import continuation_ids
 
     with TemporaryDirectory() as folder:
-        asked = Order(shards=BLOCKS, orders=orders).choose(write_file(Path(folder), file))
+        asked = Order(shards=blocks, orders=orders).choose(write_file(Path(folder), file))
     sums = list[float]()
     jobs = list(asked.jobs.values())
     with torch.inference_mode():
@@ -416,11 +418,13 @@ def check(bench: Bench, folder: Path) -> Iterator[str]:
             write_file(home / NAME, file)
         said, run = f"hf:{home / 'model'},max_new_tokens=1,dtype=fp32", home / "run"
         mmdyn("eval", home / NAME, "-m", said, "-o", run)
-        mmdyn("probe", "order", run, "-m", said, "--is-random", NAME, "--shards", BLOCKS, "--orders", ORDERS)
+        mmdyn("probe", "order", run, "-m", said, "--is-random", NAME, "--shards", FEW_BLOCKS, "--orders", FEW_ORDERS)
         page = json.loads(mmdyn("report", run, "--memory", "--json"))
         rows = [row for part in page["report"]["parts"] for row in part["rows"]]
         row = next(row for row in rows if row["quantity"] == BEATEN)
-        value, p = order_found(order_weights(bench, AutoModelForCausalLM.from_pretrained(home / "model"), file, ORDERS))
+        value, p = order_found(
+            order_weights(bench, AutoModelForCausalLM.from_pretrained(home / "model"), file, FEW_ORDERS, FEW_BLOCKS)
+        )
         yield f"{cell.key}: {value:.4f}, p {p:.3g}; the page says {row['value']:.4f}, p {row['p']:.3g}"
 
 
