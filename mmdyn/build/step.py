@@ -147,7 +147,8 @@ class Declined(Struct, forbid_unknown_fields=True):
 class Step(Protocol):
     """A step that makes samples of each sample. Each file in mmdyn/build/steps has one public class.
 
-    It is made of its settings and an Asked, None where the step needs no model. Several threads may use it.
+    It is made of its settings and an Asked, None where the step needs no model. Several threads may use it. The class's
+    docstring is the help of its command; an example stands in it behind a line `\\b`, which keeps its lines apart.
     """
 
     version: ClassVar[int]

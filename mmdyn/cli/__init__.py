@@ -57,7 +57,11 @@ class Commands(WholeGroup):
 @click.version_option(package_name="mmdyn")
 @click.option("-v", "--verbose", is_flag=True, help="Log steps, retries and failures; RUN/log.txt has them, too.")
 def commands(verbose: bool) -> None:
-    """Make new questions from old ones, and measure how much of a model's score survives."""
+    """Make new questions from old ones, and measure how much of a model's score survives.
+
+    \b
+    mmdyn demo
+    """
     if verbose:
         from mmdyn.work import log_to_terminal
 

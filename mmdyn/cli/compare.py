@@ -34,8 +34,8 @@ def command(as_json: bool, **arguments: Any) -> None:
     questions of two sets, paired at random: which of the two takes more reasoning.
 
     \b
-    mmdyn compare RUN --judge openai:gpt-4o -o verdicts
-    mmdyn compare SET_A SET_B --judge openai:gpt-4o -o harder
+    mmdyn compare mmdyn-demo/run --judge openai:gpt-4o -o verdicts
+    mmdyn compare mmdyn-demo/set mine --judge openai:gpt-4o -o harder
 
     Three models and more make a board: ranks, which tie where no test tells models apart, Elo by the Bradley-Terry
     model, and win rates. All pairs of models are judged, or those with a reference.

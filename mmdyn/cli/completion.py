@@ -12,6 +12,9 @@ def command(shell: str) -> None:
     """Print what makes a shell complete commands and options when you press Tab.
 
     \b
+    mmdyn completion bash
+
+    \b
     Switch it on once:
     bash: eval "$(mmdyn completion bash)" in ~/.bashrc
     zsh:  eval "$(mmdyn completion zsh)" in ~/.zshrc

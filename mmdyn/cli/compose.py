@@ -40,7 +40,7 @@ def command(
     """Compose questions out of statements: which of several are correct?
 
     \b
-    mmdyn compose statements.jsonl -o composed --questions 300
+    mmdyn compose statements.jsonl -o composed --questions 20
 
     BANK is a set of statements, or a JSON Lines file of them: id, text, label (true or false), discipline, field,
     subfield, language, pair (of a false one, the id of the statement that it falsifies), error_type, source. In several

@@ -38,7 +38,11 @@ SHEET = rb"<!doctype html>.*<title>Audit of "
 
 @click.group("data", cls=CommandGroup)
 def command() -> None:
-    """Convert, show, validate, sample and audit sets of questions."""
+    """Convert, show, validate, sample and audit sets of questions.
+
+    \b
+    mmdyn data show mmdyn-demo/dynamic -n 1
+    """
 
 
 @command.command("convert")
@@ -306,7 +310,8 @@ def join_command(sets: tuple[Path, ...], out: Path, name: str | None) -> None:
     """Make one set of several, with their pictures and texts of knowledge.
 
     \b
-    mmdyn data join SET_A SET_B -o both
+    mmdyn data sample mmdyn-demo/set -o few -n 5
+    mmdyn data join mmdyn-demo/set few -o both
 
     An id or a group that several sets have gets its set's name before it: exam/q1. What a set dropped is listed in that
     set alone.
@@ -366,7 +371,8 @@ def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | No
     """Write a set without the samples that people rejected.
 
     \b
-    mmdyn data apply marks.json mmdyn-demo/dynamic -o reviewed
+    mmdyn data audit mmdyn-demo/dynamic -o sheet.html
+    mmdyn data apply labels.jsonl mmdyn-demo/dynamic -o reviewed
 
     MARKS are files that sheets of `mmdyn data audit` saved. Of several marks the majority decides, and a tie rejects.
     \f

@@ -29,6 +29,17 @@ if TYPE_CHECKING:
 def command(latency: float, **settings: Any) -> None:
     """A server that answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 
+    \b
+    mmdyn fake-server --port 8000 --faults 429@1=0.05,500=0.02,hang=0.01
+    mmdyn eval mmdyn-demo/set -o runs/openai \\
+        -m openai:fake,base_url=http://127.0.0.1:8000/v1,timeout=5
+    mmdyn eval mmdyn-demo/set -o runs/anthropic \\
+        -m anthropic:fake,base_url=http://127.0.0.1:8000,timeout=5
+    mmdyn eval mmdyn-demo/set -o runs/gemini \\
+        -m gemini:fake,base_url=http://127.0.0.1:8000,timeout=5
+    mmdyn eval mmdyn-demo/set -o runs/judged -m baseline:random \\
+        --judge openai:fake,base_url=http://127.0.0.1:8000/v1,timeout=5
+
     It prints its base_url when it is ready and runs until it is interrupted or terminated; GET /stats counts what came
     in.
 
@@ -46,13 +57,6 @@ def command(latency: float, **settings: Any) -> None:
     Replies come from the options in the prompt (their first, or one by a hash of the prompt), or from a JSONL FILE of
     {"match": "…", "reply": "…"}. Without a FILE it judges, too: a prompt for a judge gets a valid verdict (the best
     one, or one by a hash of the prompt). --key, --model, --context and --blind refuse requests as the real servers do.
-
-    \b
-    mmdyn fake-server --port 8000 --latency 100 --faults 429@1=0.05,500=0.02,hang=0.01
-    mmdyn eval SET -m openai:fake,base_url=http://127.0.0.1:8000/v1,timeout=5 -o RUN
-    mmdyn eval SET -m anthropic:fake,base_url=http://127.0.0.1:8000 -o RUN
-    mmdyn eval SET -m gemini:fake,base_url=http://127.0.0.1:8000 -o RUN
-    mmdyn eval SET -m baseline:random --judge openai:fake,base_url=http://127.0.0.1:8000/v1 -o RUN
     """
     import asyncio
 

@@ -63,6 +63,9 @@ def _base_options(command: F) -> F:
 def command() -> None:
     """Index and search knowledge points, measure how well they are found, and what a set covers.
 
+    \b
+    mmdyn knowledge coverage mmdyn-demo/set
+
     A BASE is a set, a .jsonl file of points (id, text, description, parent, aliases, language), a tree (.json, .yaml)
     or a .txt file of routes (a->b->c).
     """

@@ -42,11 +42,13 @@ def command(
 ) -> None:
     """Run a config file, or a shipped one by name (`mmdyn list configs`).
 
-    Changes may follow: keys as below, and numbers from 0 for entries of a list.
-
     \b
-    mmdyn run ladder 'sets=[mmdyn-demo/set]' 'models=[baseline:lexical]' out=runs/ladder
-    mmdyn run gaokao_mm sets.0.path=FOLDER 'models=[openai:NAME]' limits.n=20
+    mmdyn run ladder 'sets=[mmdyn-demo/set]' 'models=[baseline:lexical]' \\
+        out=runs/ladder
+    mmdyn run gaokao_mm sets.0.path=path/to/GAOKAO-MM \\
+        'models=[openai:gpt-4o]' limits.n=20
+
+    Changes may follow: keys as below, and numbers from 0 for entries of a list.
     """
     from mmdyn.configs import find_config
     from mmdyn.run import estimate_config, read_config, run_config

@@ -30,7 +30,11 @@ EXPORTED = rb"key,request,digest,|\{\"key\":\"[0-9a-f]+\",\"request\":|PAR1.*par
 
 @click.group("runs", cls=WholeGroup)
 def command() -> None:
-    """List and merge runs, and export their records."""
+    """List and merge runs, and export their records.
+
+    \b
+    mmdyn runs ls mmdyn-demo
+    """
 
 
 @command.command("ls")
@@ -106,7 +110,8 @@ def merge(runs: tuple[str, ...], out: Path) -> None:
     """Bring the runs of several machines together in one that `mmdyn eval`, `score` and `report` go on with.
 
     \b
-    mmdyn runs merge RUN_A RUN_B -o both
+    mmdyn eval mmdyn-demo/set -m baseline:random -o runs/random
+    mmdyn runs merge mmdyn-demo/run runs/random -o runs/both
 
     Sets, models and conditions come together. Where runs have different replies to one ask, that of the run named first
     stays. The same command again goes on, and takes over what the runs have by now.

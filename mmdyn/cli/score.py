@@ -58,7 +58,8 @@ def command(
     With --predictions, score what VLMEvalKit predicted for a set and write a run, which `mmdyn report` reads:
 
     \b
-    mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
+    mmdyn score --predictions outputs/m/m_exam.xlsx --set exam \\
+        -o runs/m
     \f
     policy: Scoring policy; see `mmdyn list scorers`. [default: as now; mdk12 with --predictions]
     predictions: A prediction file of VLMEvalKit's (.xlsx, .tsv, .json) to score in place of a run.

@@ -31,10 +31,12 @@ def command(path: Path, port: int, host: str, no_open: bool, folder: Path | None
     mmdyn view mmdyn-demo --export pages
 
     \b
-    It listens on 127.0.0.1 alone, to whoever opens the printed address. From another machine:
-    ssh -L 8765:127.0.0.1:8765 HOST, and the same address. Nothing is written in PATH.
-    In a container: --host 0.0.0.0 (the image of the Dockerfile does so), and docker run
-    -p 127.0.0.1:8765:8765. Whatever the address, it answers by the names 127.0.0.1 and localhost alone.
+    It listens on 127.0.0.1 alone, to whoever opens the printed address.
+    From another machine: ssh -L 8765:127.0.0.1:8765 HOST, and the same address.
+    Nothing is written in PATH.
+    In a container: --host 0.0.0.0 (the image of the Dockerfile does so), and
+    docker run -p 127.0.0.1:8765:8765. Whatever the address, it answers by the
+    names 127.0.0.1 and localhost alone.
     """
     try:
         from mmdyn.view import export, serve

@@ -40,6 +40,10 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Annotate:
     """Draft a research question out of a paper's text, with its golden answer, three hints and a checklist.
 
+    \b
+    mmdyn build texts papers -o texts
+    mmdyn build annotate texts -o drafts -m openai:gpt-4o
+
     As AcadReason annotates papers (figures 8 to 10); people decide on every draft. The checklist's items are single and
     verifiable, none stands twice, and no hint gives the answer word for word.
     """

@@ -17,7 +17,11 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bank:
-    """Make a set of a bank of statements (JSON Lines with id, text and label): each asks whether it is true."""
+    """Make a set of a bank of statements (JSON Lines with id, text and label): each asks whether it is true.
+
+    \b
+    mmdyn build bank statements.jsonl -o bank
+    """
 
     version: ClassVar[int] = 1
     Settings: ClassVar[type[Struct]] = _Settings

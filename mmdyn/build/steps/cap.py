@@ -27,7 +27,11 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cap:
-    """Keep at most so many questions of each value of a field, chosen at random (R-Bench: 50 of a subject)."""
+    """Keep at most so many questions of each value of a field, chosen at random (R-Bench: 50 of a subject).
+
+    \b
+    mmdyn build cap mmdyn-demo/set -o capped --field discipline --most 3
+    """
 
     version: ClassVar[int] = 1
     Settings: ClassVar[type[Struct]] = _Settings

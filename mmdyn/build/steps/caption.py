@@ -31,6 +31,9 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Caption:
     """Have a vision model describe the question's pictures, each by a text that can stand in its place.
 
+    \b
+    mmdyn build caption mmdyn-demo/set -o captioned -m openai:gpt-4o
+
     A caption transcribes texts, numbers, labels and relations and solves nothing: the model does not see the question.
     One that holds the answer word for word, as the question does not, is asked for again. Where none can be had the
     sample stays as it is, and the refusal is told; so does, without one, a sample without pictures or with captions.

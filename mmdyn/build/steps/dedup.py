@@ -25,6 +25,9 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Dedup:
     """Take out questions that say the same as an earlier one, or nearly.
 
+    \b
+    mmdyn build dedup mmdyn-demo/set -o once
+
     Question and options count, and pictures, which may have another size or format: the same words under another
     picture are another question, and so are other words about the text that the questions of a group share.
     """

@@ -27,7 +27,12 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Effort:
-    """Keep questions that took a reasoning model so many tokens (R-Bench, "Model-screening")."""
+    """Keep questions that took a reasoning model so many tokens (R-Bench, "Model-screening").
+
+    \b
+    mmdyn eval mmdyn-demo/set -m openai:o3 -o runs/o3
+    mmdyn build effort mmdyn-demo/set -o hard --run runs/o3
+    """
 
     version: ClassVar[int] = 1
     Settings: ClassVar[type[Struct]] = _Settings

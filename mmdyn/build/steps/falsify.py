@@ -51,6 +51,9 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Falsify:
     """Keep true statements, and add false ones that a model makes of them.
 
+    \b
+    mmdyn build falsify mmdyn-demo/set -o falsified -m openai:gpt-4o
+
     Each is of one of six types, says why it is false, and names the true statement as its pair. The criteria are those
     of Encyclo-K (section 3.1.2): a definite error in a professional, consistent statement, at a point that matters.
     A true statement of which no such false one could be made stays alone, and the refusal is told.

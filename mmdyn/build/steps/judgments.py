@@ -25,6 +25,10 @@ class _Settings(Struct, frozen=True):
 class Judgments:
     """Ask for the statements of composed questions: each once on its own, and all of a question in one prompt.
 
+    \b
+    mmdyn compose statements.jsonl -o composed --questions 20
+    mmdyn build judgments composed -o judgments
+
     A question's score is then the share of its statements that are judged right. Alone (the field `setting` is `alone`)
     a statement is asked once, however many questions it stands in; reports let these weigh the same. Together
     (`together`) a question keeps its id, and its statements are the options, of which the correct ones are to be

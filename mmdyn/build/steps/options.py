@@ -45,6 +45,9 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Options:
     """Turn open questions and blanks into single choices by a model's wrong answers.
 
+    \b
+    mmdyn build options mmdyn-demo/set -o choices -m openai:gpt-4o
+
     As R-Bench (section 2.4) has it there are five options and "All other answers are incorrect", which is right for a
     share of questions as large as any other option's: for those the right answer is left out. For all others one wrong
     answer is left out. No two options are equal answers.

@@ -68,6 +68,9 @@ class _Book(NamedTuple):
 class Pages:
     """Make a picture of every page of PDFs, or take pictures of pages, a set of which `statements` reads.
 
+    \b
+    mmdyn build pages books -o pages --dpi 200
+
     In a folder each PDF, in whatever folder below, is a book, about which folders or a table tell. A PDF is read in a
     process of its own, with a limit of time and of memory, as it may come from anywhere.
     """

@@ -34,6 +34,10 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Replace:
     """Fill the place of each retired question with one of another set (`--by`) that asks something else.
 
+    \b
+    mmdyn build retire mmdyn-demo/set -o left --runs mmdyn-demo/run
+    mmdyn build replace left -o renewed --by mmdyn-demo/dynamic
+
     Taken is none that has its parent, group or a statement in common with a retired question, or a statement with one
     that stays, and one variant of a parent at most. A variant becomes a question of its own, in one group with its
     parent. meta["built"] says what it replaces; where the other set has too few, the gap stays and is told.

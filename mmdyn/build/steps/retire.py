@@ -38,6 +38,9 @@ class Retire:
     """Take out questions that every model answers, those of which most models give one and the same other answer than
     the key's, and those that at least half of the people who marked them reject.
 
+    \b
+    mmdyn build retire mmdyn-demo/set -o left --runs mmdyn-demo/run
+
     The reason says who answered what: people should look at the second kind, as the models may be wrong together.
     Variants count for nothing: runs are read where they asked the questions as they are.
     """

@@ -35,6 +35,9 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Review:
     """Have a model judge question, answer and explanation, and take out what fails in any of six ways.
 
+    \b
+    mmdyn build review mmdyn-demo/set -o reviewed -m openai:gpt-4o
+
     The second of the three stages by which MDK12-Bench screens raw items (Data Screening): the answer fits the
     question, the reasoning is sound, facts are right, the language is clear, nothing is missing. Before that it asks
     whether the question's text breaks off, which rules seldom see.

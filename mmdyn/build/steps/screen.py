@@ -31,6 +31,9 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Screen:
     """Take out questions that cannot be asked: rules read words, pictures, options, blanks, fields and years.
 
+    \b
+    mmdyn build screen mmdyn-demo/set -o screened --require discipline
+
     The first of the three stages by which MDK12-Bench screens raw items (Data Screening): text and picture belong
     together, pictures are large, sharp and whole, the text is complete and readable, fields are there, years are
     possible, the explanation concludes the answer, and nothing stands twice.

@@ -51,6 +51,10 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class ScreenStatements:
     """Take out statements that speak of what is not there, that say "our country", or that hold formula numbers.
 
+    \b
+    mmdyn build bank statements.jsonl -o bank
+    mmdyn build screen_statements bank -o sound
+
     Source: Encyclo-K, section 3.1.1: independence, clarity, conciseness.
     """
 

@@ -34,6 +34,10 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Statements:
     """Have a vision model write down the titled statements of pages, as true statements.
 
+    \b
+    mmdyn build pages books -o pages
+    mmdyn build statements pages -o statements -m openai:gpt-4o
+
     Its words are the page's; a statement stands on its own. Source: Encyclo-K, section 3.1.1.
     """
 

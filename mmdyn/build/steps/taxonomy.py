@@ -36,6 +36,10 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Taxonomy:
     """File questions, or the curricula that they name, under subfields by a model (MDK12-Bench, Knowledge Taxonomy).
 
+    \b
+    mmdyn build taxonomy mmdyn-demo/set -o filed --names subfields.txt \\
+        -m openai:gpt-4o
+
     Where the model is not sure, the field FIELD_unsure says `yes`, for people to look at.
     """
 

@@ -28,7 +28,11 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Texts:
-    """Make a set of text files (.txt, .md), each a text, which `annotate` reads."""
+    """Make a set of text files (.txt, .md), each a text, which `annotate` reads.
+
+    \b
+    mmdyn build texts papers -o texts --discipline physics
+    """
 
     version: ClassVar[int] = 1
     Settings: ClassVar[type[Struct]] = _Settings

@@ -48,6 +48,9 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Translate:
     """Translate questions between English and Chinese by a model.
 
+    \b
+    mmdyn build translate mmdyn-demo/set -o translated -m openai:gpt-4o
+
     Question, options, answers, explanation, hints, checklist and earlier turns go together. Formulas, quantities with
     sign and unit, symbols, and marks of pictures and blanks must be those of the original; answers follow their blanks.
     What is left in the original's language, or put into a third one, is refused.

@@ -31,6 +31,11 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class Validate:
     """Keep the questions that reviewers keep (AcadReason, "Question Answerability Verification": three of them).
 
+    \b
+    mmdyn data audit mmdyn-demo/set -o sheet.html --review
+    mmdyn build validate mmdyn-demo/set -o kept \\
+        --marks labels-a.jsonl,labels-b.jsonl,labels-c.jsonl
+
     A tie rejects. Questions with fewer marks leave as undecided. set.json says under `made.summary` how well reviewers
     agree: Fleiss' kappa, by criterion too, and Cohen's of each two, with 95 % intervals.
     """

@@ -17,7 +17,11 @@ class _Settings(Struct, frozen=True):
 
 
 class Concise:
-    """Take out long questions."""
+    """Take out long questions.
+
+    \b
+    mmdyn build concise mmdyn-demo/set -o short
+    """
 
     version = 1
     Settings = _Settings
