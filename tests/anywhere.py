@@ -7,7 +7,6 @@ import shutil
 import ssl
 import subprocess
 import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -40,24 +39,38 @@ class Anywhere:
         self._secure.load_cert_chain(folder / "cert.pem", folder / "key.pem")
 
     def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
+        self._loop, self._tasks = asyncio.new_event_loop(), set[asyncio.Task[None]]()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        server = asyncio.run_coroutine_threadsafe(self._started(), self._loop).result()
-        proxy = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        self.environment |= {"http_proxy": proxy, "https_proxy": proxy, "OPENAI_API_KEY": "sk-of-no-account"}
+        port = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
+        proxies = dict.fromkeys(("http_proxy", "https_proxy"), f"http://127.0.0.1:{port}")
+        self.environment |= proxies | {"OPENAI_API_KEY": "sk-of-no-account"}
         return self
 
     def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
-    async def _started(self) -> asyncio.Server:
-        return await asyncio.start_server(self._serve, "127.0.0.1", 0)
+    async def _start(self) -> int:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def _stop(self) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0.01)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass a connection on: what is within a tunnel is unwrapped first."""
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+        """Pass a connection on; what comes through a tunnel is decrypted first."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        far = None
+        try:
             head = await reader.readuntil(b"\r\n\r\n")
             method, address, _ = head.split(b" ", 2)
             self.asked.append(address.decode())
@@ -65,14 +78,19 @@ class Anywhere:
                 writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
                 await writer.start_tls(self._secure)
                 head = b""
-            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to)
-            far_writer.write(head)
-            await asyncio.gather(_copied(reader, far_writer), _copied(far_reader, writer))
+            far_reader, far = await asyncio.open_connection("127.0.0.1", self._to)
+            far.write(head)
+            await asyncio.gather(_copy(reader, far), _copy(far_reader, writer))
+        except (asyncio.CancelledError, asyncio.IncompleteReadError, OSError):
+            pass
+        finally:
+            self._tasks.discard(task)
+            for each in filter(None, (writer, far)):
+                each.transport.abort()
 
 
-async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError, ssl.SSLError):
-        while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(65536):
+        writer.write(data)
+        await writer.drain()
     writer.close()

@@ -1,8 +1,11 @@
-"""Commands as they are typed, in this process: a test needs no interpreter of its own."""
+"""Commands as they are typed: in this process, so that a test needs no interpreter of its own, or by a shell."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -11,6 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tracked import ROOT
 
 from mmdyn.cli import main
 
@@ -25,3 +29,13 @@ def mmdyn(*words: object, folder: Path | None = None) -> CompletedProcess[str]:
         patched.setattr(sys, "argv", ["mmdyn", *map(str, words)])
         done = CliRunner().invoke(typed, env={"COLUMNS": "200"}, catch_exceptions=False)
     return CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
+
+
+def bash(typed: str, folder: Path, *more: Path, environment: Mapping[str, str] = {}) -> CompletedProcess[str]:
+    """What lines print in a folder, up to the first that fails, with a cache of its own; `more` stands on Python's path.
+    What they leave running ends with them."""
+    path = os.pathsep.join(map(str, (ROOT, *more)))
+    paths = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": path}
+    env = {**os.environ, **paths, "MMDYN_CACHE": str(folder / "cache"), **environment}
+    script = f"set -m\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{typed}"
+    return subprocess.run(["bash", "-e", "-c", script], cwd=folder, env=env, capture_output=True, text=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
+from anywhere import Anywhere
+from shell import bash
 from tracked import ROOT, tracked
+
+from mmdyn.testing import FakeServer
 
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "quickstart.md", *(page for page in tracked("docs/howto/*.md") if page.stem != "coming_from")]
@@ -32,6 +34,26 @@ def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_quickstart_s_other_model_is_asked_alike(tmp_path: Path) -> None:
+    """What it names in the place of the fake one, with the options that it names for costs."""
+    page = (DOCS / "quickstart.md").read_text("utf-8")
+    assert follow(DOCS / "quickstart.md", tmp_path).returncode == 0
+    (asking,) = re.findall(r"^mmdyn eval .*$", page, re.MULTILINE)
+    (model,) = re.findall(r"`(-m openai:[\w-]+)`", page)
+    (costs,) = re.findall(r"`(--dry-run --prices) FILE`", page)
+    (tmp_path / "prices.yaml").write_text("gpt-4o: {input: 2.5, output: 10}\n", "utf-8")
+    other = re.sub(r"-m \S+(.*) -o \S+", rf"{model}\1 -o runs/other", asking)
+    assert other != asking
+    with FakeServer() as server, Anywhere(server, tmp_path / "tls") as anywhere:
+        counted = bash(f"{other} {costs} prices.yaml", tmp_path, environment=anywhere.environment)
+        assert counted.returncode == 0 and "11 requests to send; cost about 0.0" in counted.stdout, counted.stderr
+        assert not server.stats.total
+        asked = bash(other, tmp_path, environment=anywhere.environment)
+        assert asked.returncode == 0 and server.stats.total == 11, asked.stderr
+    assert {*anywhere.asked} == {"api.openai.com:443"}
+
+
+@pytest.mark.slow
 def test_the_operator_of_extend_works_once_it_is_installed(tmp_path: Path) -> None:
     package = tmp_path / "my_package"
     assert follow(DOCS / "howto" / "extend.md", tmp_path).returncode == 0
@@ -46,23 +68,14 @@ def test_the_operator_of_extend_works_once_it_is_installed(tmp_path: Path) -> No
     )
     (package / "my_mmdyn-1.0.dist-info" / "entry_points.txt").write_text(told)
     typed = "mmdyn perturb mmdyn-demo/set -o greeted --ops my.hello && head -n 1 greeted/samples.jsonl"
-    assert '"question":"Hello. ' in shell(typed, tmp_path, package).stdout
+    assert '"question":"Hello. ' in bash(typed, tmp_path, package).stdout
 
 
-def follow(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def follow(page: Path, folder: Path) -> CompletedProcess[str]:
     """Type a page's commands, one after the other."""
     typed = "\n".join(COMMANDS.findall(page.read_text("utf-8")))
     assert typed
-    return shell(typed, folder)
-
-
-def shell(typed: str, tmp_path: Path, *more: Path) -> subprocess.CompletedProcess[str]:
-    """What commands print in a folder; `more` stands on Python's path."""
-    path = os.pathsep.join(map(str, (DOCS.parent, *more)))
-    paths = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": path}
-    env = {**os.environ, **paths, "MMDYN_CACHE": str(tmp_path / "cache")}
-    script = f"set -m\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{typed}"
-    return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True)
+    return bash(typed, folder)
 
 
 @pytest.mark.slow
