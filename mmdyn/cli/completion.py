@@ -14,8 +14,9 @@ def command(shell: str) -> None:
     \b
     mmdyn completion bash
 
-    \b
     Switch it on once:
+
+    \b
     bash: eval "$(mmdyn completion bash)" in ~/.bashrc
     zsh:  eval "$(mmdyn completion zsh)" in ~/.zshrc
     fish: mmdyn completion fish > ~/.config/fish/completions/mmdyn.fish

@@ -18,11 +18,11 @@ from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 from anywhere import Anywhere
-from helping import Words, all_commands, examples_of
+from helping import Words, all_commands, examples_of, help_of
 from making_releases import write_gaokao_mm
 from making_sets import marks_of_sheet
 from PIL import Image, ImageDraw
-from shell import MMDYN, mmdyn
+from shell import MMDYN, bash, mmdyn
 
 from making import choice, true_false, write_set
 from mmdyn.testing import FakeServer, write_script
@@ -233,3 +233,9 @@ def offline(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
         saying(held / "snapshots" / ("0" * 40))
     env = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(held.parent)}
     return subprocess.run([*MMDYN, *map(str, words)], cwd=folder, env=env, capture_output=True, text=True)
+
+
+def test_the_line_that_switches_completion_on_in_bash(tmp_path: Path) -> None:
+    (line,) = re.findall(r"^  bash: (.*) in ~/.bashrc$", help_of(("completion",)), re.MULTILINE)
+    done = bash(f"{line}\ncomplete -p mmdyn", tmp_path)
+    assert done.returncode == 0 and done.stdout.endswith(" mmdyn\n"), done.stderr
