@@ -30,10 +30,10 @@ from mmdyn.keys import stream
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer, open_judge
-from mmdyn.scoring.metrics._words import plain_words
 from mmdyn.scoring.rubrics.match import SCALE, Match
 from mmdyn.stats import Estimate, Floats, Share, prediction_powered, rogan_gladen, tuned_power
 from mmdyn.tables import Grading, measure
+from mmdyn.text import plain_words
 
 DRAWS, MARKS = 300, 100
 

@@ -257,6 +257,19 @@ class QuestionOrder(Whole, frozen=True, kw_only=True):
     it."""
 
 
+class Completions(Whole, frozen=True, kw_only=True):
+    """How well a model goes on with the first half of a question, with the set named and not, as `mmdyn probe` asked
+    it."""
+
+
+class ParaphrasedCompletions(Whole, frozen=True, kw_only=True):
+    """The same of the published wording, and of the question in other words."""
+
+
+class MaskedOptions(Whole, frozen=True, kw_only=True):
+    """How often a model names a wrong option that was masked, with the set named and not, as `mmdyn probe` asked it."""
+
+
 Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
 
 

@@ -33,6 +33,7 @@ def command() -> None:
 
     \b
     mmdyn probe order RUN -m hf:Qwen/Qwen2.5-0.5B --is-random exam
+    mmdyn probe completion RUN -m openai:gpt-4o
 
     What is asked stays in RUN, and is not asked again.
     """
@@ -62,6 +63,56 @@ def order(run: Path, models: tuple[str, ...], **arguments: Any) -> None:
     from mmdyn.run import Order
 
     _ask(run, models, take(arguments, Order), arguments)
+
+
+def _completion_options() -> Groups:
+    from mmdyn.run import Completion
+
+    return _groups(Completion)
+
+
+@command.command("completion", groups=_completion_options)
+@click.argument("run", type=click.Path(path_type=Path))
+@model_option
+@quiet_option
+def completion(run: Path, models: tuple[str, ...], **arguments: Any) -> None:
+    """Ask the models of RUN to go on with the first half of its standard questions, with the set named and not.
+
+    \b
+    mmdyn probe completion RUN -m openai:gpt-4o
+
+    A model that has read the questions may go on as they were published. Where RUN has paraphrases of the same
+    questions, their first halves are asked as well. It takes two or three short requests a question, and any model.
+    Exit status: 1 where some requests failed; 3 stopped at --max-cost or --max-requests.
+    """
+    from mmdyn.run import Completion
+
+    _ask(run, models, take(arguments, Completion), arguments)
+
+
+def _masked_option_options() -> Groups:
+    from mmdyn.run import Options
+
+    return _groups(Options)
+
+
+@command.command("options", groups=_masked_option_options)
+@click.argument("run", type=click.Path(path_type=Path))
+@model_option
+@quiet_option
+def options(run: Path, models: tuple[str, ...], **arguments: Any) -> None:
+    """Ask the models of RUN for a wrong option of its single choices that is masked, with the set named and not.
+
+    \b
+    mmdyn probe options RUN -m openai:gpt-4o
+
+    Nothing in a question says which wrong options it has, so a model that names many of them may have read them. It
+    takes two short requests a question, and any model.
+    Exit status: 1 where some requests failed; 3 stopped at --max-cost or --max-requests.
+    """
+    from mmdyn.run import Options
+
+    _ask(run, models, take(arguments, Options), arguments)
 
 
 def _groups(kind: type[Struct]) -> Groups:

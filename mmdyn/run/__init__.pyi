@@ -21,6 +21,8 @@ from .power import Choice as Choice, Plan as Plan, plan_run as plan_run
 from .predictions import score_predictions as score_predictions
 from .probe import Probed as Probed, probe as probe
 from .probes._probe import Probe as Probe
+from .probes.completion import Completion as Completion
+from .probes.options import Options as Options
 from .probes.order import Order as Order
 from .recorded import (
     Recorded as Recorded,

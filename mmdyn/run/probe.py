@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from mmdyn.models import Asker, Caches, open_budget
 from mmdyn.run.probes._probe import Probe
 from mmdyn.run.recorded import check_asked
 from mmdyn.run.verdicts import NoVerdict, VerdictPile, with_asker
-from mmdyn.work import RunFolder, Store
+from mmdyn.work import RunFolder, SetEntry, Store
 
 
 class Probed(Struct, frozen=True):
@@ -56,7 +56,7 @@ def probe(
     check_asked(opened)
     budget, sets = open_budget(prices, max_cost, max_requests), _standard_sets(opened)
     evidence.check(sets)
-    by_set = [(source.name, evidence.choose(source)) for source in sets]
+    by_set = [(source.name, evidence.choose(source, _variants(opened, source))) for source in sets]
 
     async def work(asker: Asker) -> Probed:
         _check_model(opened, asker, weighs=evidence.weighs)
@@ -81,10 +81,18 @@ def _standard_sets(run: RunFolder) -> list[SampleSet]:
     entries = [entry for entry in run.config.sets if entry.name == entry.root]
     if not entries:
         raise UserError(f"{run.folder} has no standard set, whose questions could be asked about: evaluate one")
-    opened = [SampleSet(run.set_folder(entry)) for entry in entries]
-    for one, entry in zip(opened, entries, strict=True):
-        if one.manifest.digest != entry.digest:
-            raise InputError(one.folder, None, "the set was changed since the run asked it: bring it back")
+    return [_unchanged(run, entry) for entry in entries]
+
+
+def _variants(run: RunFolder, source: SampleSet) -> Iterator[SampleSet]:
+    """The sets of variants of a standard set, opened one by one. Raises UserError for one that was changed."""
+    return (_unchanged(run, entry) for entry in run.config.sets if entry.root == source.name != entry.name)
+
+
+def _unchanged(run: RunFolder, entry: SetEntry) -> SampleSet:
+    opened = SampleSet(run.set_folder(entry))
+    if opened.manifest.digest != entry.digest:
+        raise InputError(opened.folder, None, "the set was changed since the run asked it: bring it back")
     return opened
 
 

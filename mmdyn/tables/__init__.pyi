@@ -5,6 +5,7 @@ from .columns import (
     check_breakdown as check_breakdown,
     read_columns as read_columns,
 )
+from .completion import RULES as RULES, shared_words as shared_words
 from .contrasts import TO_WRONG as TO_WRONG
 from .factors import (
     NOT_GIVEN as NOT_GIVEN,
@@ -71,6 +72,13 @@ from .ranks import (
     board as board,
     pair_rates as pair_rates,
     win_rates as win_rates,
+)
+from .recall import (
+    RecallDesign as RecallDesign,
+    Recalled as Recalled,
+    RecallItem as RecallItem,
+    keep_probe_design as keep_probe_design,
+    recall_kind as recall_kind,
 )
 from .results import (
     Change as Change,

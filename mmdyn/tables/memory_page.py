@@ -8,17 +8,29 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.stats import holm
-from mmdyn.table import CutOffs, Ladder, Part, PublishedAnswers, PublishedLetters, QuestionOrder
+from mmdyn.table import (
+    Completions,
+    CutOffs,
+    Ladder,
+    MaskedOptions,
+    ParaphrasedCompletions,
+    Part,
+    PublishedAnswers,
+    PublishedLetters,
+    QuestionOrder,
+)
 from mmdyn.tables.blocks import Row, TablePart, p_digits
+from mmdyn.tables.completion import PUBLISHED as PUBLISHED_WORDING, REWORDED, word_for_word
 from mmdyn.tables.contrasts import ADJUSTED
 from mmdyn.tables.factors import front_of
 from mmdyn.tables.grid import p_value, percent
 from mmdyn.tables.guessing import KEPT, OTHER_LETTER
 from mmdyn.tables.memory import BETWEEN, BEYOND, BREAK, LOST, OTHER, PLACEBO, PUBLISHED
 from mmdyn.tables.question_order import BEATEN, BEYOND_OLDER, WOULD_SHOW
+from mmdyn.tables.recall import DIFFERENCE, NAMED, NOT_NAMED
 from mmdyn.tables.results import Report
 from mmdyn.tables.trends import NEEDLESS
-from mmdyn.tables.why_page import Line, NextRuns, Section, Why
+from mmdyn.tables.why_page import WEIGHING, Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
 SEEN = 10.0
@@ -33,19 +45,31 @@ NO_ORDER = (
     " (`--is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
 )
 
+NOT_ASKED = {
+    "completions": ("No model was asked to go on with the first half of a question. Any model can be.", "completion"),
+    "paraphrasedcompletions": (
+        "No question was completed in other words. That takes a run with paraphrases by a model.",
+        "",
+    ),
+    "maskedoptions": ("No model was asked for a wrong option that was masked. Any model can be.", "options"),
+}
+"""What is said of a kind that models were not asked for, and the kind of `mmdyn probe` that asks for it."""
+
+NAME_ADDS_NOTHING = "the set's name adds nothing, which says nothing of what is known without it"
+
 WHAT = "None of this is proof. It shows what a model said; what it was trained on, only its maker can show."
 
 
 class Kind(Struct, frozen=True):
     """A kind of evidence: its title and name, the quantity that is tested (p is adjusted by Holm over the page), what
-    else explains a positive one, whether a small one says something, and what it assumes."""
+    else explains a positive one, what it assumes, and why a small one says nothing, where that is so."""
 
     title: str
     name: str
     tested: str
     otherwise: str
     assumes: str
-    silence_tells: bool = True
+    silence: str = ""
 
 
 KINDS = {
@@ -84,7 +108,37 @@ KINDS = {
         " `--is-random` declares: the share is then 50 % but for chance, and else it is not. It finds the order"
         " of this file. Copies in another order leave no such trace, so that a model that shows nothing may know every"
         " question.",
-        silence_tells=False,
+        silence="no sign of the published order, which says nothing of copies in another order",
+    ),
+    "completions": Kind(
+        "Second halves of questions, with the set named and not",
+        "completions with the set named",
+        DIFFERENCE,
+        "how such a set words its questions",
+        "Each reply counts beyond what it shares with other questions of the set, which takes off style and common"
+        " endings. Assumes that a set's name helps with a question no more than with others, unless the question is"
+        " known. A model that goes on word for word without the name, too, shows nothing here: whether anybody would go"
+        " on so, other words of the same questions tell.",
+        silence=NAME_ADDS_NOTHING,
+    ),
+    "paraphrasedcompletions": Kind(
+        "Second halves of questions, in the published words and in others",
+        "completions of the published words",
+        DIFFERENCE,
+        "published words that come more easily than the other ones",
+        "Assumes that without memory the published words are as easy to go on with as those that a model found for the"
+        " same question. Passages that stand elsewhere, such as poems and laws, are known from there.",
+        silence="the published words come no more easily than others, which says nothing of questions that are known"
+        " otherwise than word for word",
+    ),
+    "maskedoptions": Kind(
+        "Wrong options that were masked",
+        "masked options with the set named",
+        DIFFERENCE,
+        "which wrong options such a set tends to have",
+        "Assumes that a set's name does not help to guess its wrong options, unless they are known. What is named"
+        " without it has no base rate: many wrong options are what anybody would think of.",
+        silence=NAME_ADDS_NOTHING,
     ),
 }
 
@@ -100,7 +154,8 @@ class Memory(Why, frozen=True):
 
 def evidence_parts() -> list[Part]:
     """The declarations that the page needs beside those of the page on why (`why_parts`)."""
-    return [PublishedAnswers(), PublishedLetters(), CutOffs(), QuestionOrder()]
+    asked = Completions(), ParaphrasedCompletions(), MaskedOptions()
+    return [PublishedAnswers(), PublishedLetters(), CutOffs(), QuestionOrder(), *asked]
 
 
 def memory_parts() -> list[Part]:
@@ -163,7 +218,7 @@ def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
     told = dict[str, list[str]]()
     for who, own in by_who.items():
         shown = [kind for kind, row in own if _shows(row)]
-        telling = [(kind, row) for kind, row in own if kind.silence_tells]
+        telling = [(kind, row) for kind, row in own if not kind.silence]
         silent = [kind.name for kind, row in telling if not _shows(row) and (_detected(row) or 100) <= SEEN]
         named, mute = ", ".join(kind.name for kind in shown), ", ".join(silent)
         if shown and silent:
@@ -176,7 +231,7 @@ def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
         elif telling:
             verdict = f"cannot tell: only more than {SEEN:.0f} points would mostly show"
         else:
-            verdict = "cannot tell: no sign of the published order, which says nothing of copies in another order"
+            verdict = f"cannot tell: {'; '.join(dict.fromkeys(kind.silence for kind, _ in own))}"
         told.setdefault(verdict, []).append(who)
     yield from (Line(f"{', '.join(who)}: {verdict}.") for verdict, who in told.items())
     if len(tested) > 1:
@@ -200,7 +255,10 @@ def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
         if part.kind == "publishedanswers" and (commands := further.counterfactual()):
             yield Line("The run that would tell:", commands)
         if part.kind == "questionorder":
-            yield Line(NO_ORDER, further.order())
+            yield Line(NO_ORDER, further.probe("order", *WEIGHING))
+        if part.kind in NOT_ASKED:
+            text, kind = NOT_ASKED[part.kind]
+            yield Line(text, further.probe(kind) if kind else further.reworded())
         return
     by_who = dict[str, dict[str, Row]]()
     for row in part.rows:
@@ -286,7 +344,47 @@ def _order(who: str, rows: dict[str, Row]) -> Iterator[Line]:
         yield Line("Too few blocks to test." if seen is None else enough)
 
 
-LINES = {"publishedanswers": _published, "publishedletters": _letters, "cutoffs": _cut_off, "questionorder": _order}
+def _recalled(who: str, rows: dict[str, Row], sides: tuple[str, str], what: str) -> Iterator[Line]:
+    """What a model says of hidden parts on two sides, named in words, and how many of them are word for word."""
+    difference = rows[DIFFERENCE]
+    notes = [Line(f"{difference.note[:1].upper()}{difference.note[1:]}.")] * bool(difference.note)
+    if difference.value is None:
+        yield from (Line(f"{who}: no reply to both of two requests can be used."), *notes)
+        return
+    first, second = (_share(rows[side]) for side in sides)
+    yield Line(
+        f"{who}: {what}, {sides[0]} {first}, {sides[1]} {second}: {_points(difference)}, {difference.n} questions."
+    )
+    counts = [(side, row) for side in sides if (row := rows.get(word_for_word(side)))]
+    if counts:
+        told = ", ".join(f"{side} {row.value:.0f} of {row.n}" for side, row in counts)
+        yield Line(f"Word for word or nearly so: {told}.")
+    yield from notes
+    if difference.p_adjusted is not None:
+        yield _power(difference)
+
+
+def _completions(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    yield from _recalled(who, rows, (NAMED, NOT_NAMED), "words of the second half beyond those of others")
+
+
+def _paraphrased(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    yield from _recalled(who, rows, (PUBLISHED_WORDING, REWORDED), "words of the second half beyond those of others")
+
+
+def _options(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    yield from _recalled(who, rows, (NAMED, NOT_NAMED), "wrong options named")
+
+
+LINES = {
+    "publishedanswers": _published,
+    "publishedletters": _letters,
+    "cutoffs": _cut_off,
+    "questionorder": _order,
+    "completions": _completions,
+    "paraphrasedcompletions": _paraphrased,
+    "maskedoptions": _options,
+}
 """Of each kind of evidence what is said of a model."""
 
 

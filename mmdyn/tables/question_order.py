@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -23,6 +22,7 @@ from mmdyn.tables.columns import Columns
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.memory import span_of, year_spans
 from mmdyn.tables.pairing import difference_row
+from mmdyn.tables.recall import keep_probe_design, probe_designs
 from mmdyn.work import Reader, Store
 
 DESIGN = "order design"
@@ -70,10 +70,7 @@ def order_kind(design: str) -> str:
 
 def keep_order_design(store: Store, design: OrderDesign, time: int) -> None:
     """Save a design, unless it is the set's current one. `time` is in nanoseconds."""
-    with Reader(store.folder) as reader:
-        if (known := _designs(reader).get(design.set)) and known[-1] == design:
-            return
-    store.put(DESIGN, f"{time:020}:{design.set}", msgspec.json.encode(design))
+    keep_probe_design(store, DESIGN, design.set, design, time)
 
 
 def beaten_shares(weights: Mapping[int, Mapping[int, float]], orders: int) -> dict[int, float]:
@@ -100,7 +97,7 @@ def order_rows(block: Block, part: QuestionOrder) -> Iterator[Numbered]:
     the difference from models whose cut-off lies before every year of the set, where the run has some."""
     for name, run in block.columns.runs.items():
         with run.reading() as reader:
-            for of_set in _designs(reader).values():
+            for of_set in probe_designs(reader, DESIGN, OrderDesign).values():
                 weights = _weights(reader, of_set[-1])
                 shares = {model: beaten_shares(own, of_set[-1].orders) for model, own in weights.items()}
                 labels = [entry.label for entry in run.config.models if entry.label in shares]
@@ -154,15 +151,6 @@ def _older(columns: Columns, run: str, set: str, models: Sequence[str]) -> list[
         return []
     ends = {model: span_of(cut_offs.get(plain_model(model), "")) for model in models}
     return [model for model, span in ends.items() if span and span[1] <= years.min()]
-
-
-def _designs(reader: Reader) -> dict[str, list[OrderDesign]]:
-    """The designs of each set, from first to last."""
-    found = dict[str, list[OrderDesign]]()
-    for _, value in reader.items(DESIGN):
-        design = from_json(value, OrderDesign)
-        found.setdefault(design.set, []).append(design)
-    return found
 
 
 def _weights(reader: Reader, design: OrderDesign) -> dict[str, dict[int, dict[int, float]]]:

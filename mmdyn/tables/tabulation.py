@@ -17,6 +17,7 @@ from mmdyn.table import (
     AnswerKeys,
     Attribution,
     Auc,
+    Completions,
     Contrasts,
     Corrected,
     Curves,
@@ -30,11 +31,13 @@ from mmdyn.table import (
     Judged,
     Ladder,
     Leaderboard,
+    MaskedOptions,
     MeaningJudges,
     Metrics,
     NamedTable,
     Noise,
     Paired,
+    ParaphrasedCompletions,
     Part,
     Pivot,
     Position,
@@ -52,6 +55,7 @@ from mmdyn.table import (
 from mmdyn.tables.blocks import APART, MACRO, TOTAL, Block, Key, Numbered, Row, RowWatcher, TablePart, macro_cell
 from mmdyn.tables.chain_effects import attribution_rows, curve_rows
 from mmdyn.tables.columns import Cell, Columns, Watcher, named_runs, read_columns, records_where, split
+from mmdyn.tables.completion import completion_rows, paraphrase_rows
 from mmdyn.tables.contrasts import (
     ADJUSTED,
     FlipWatcher,
@@ -66,6 +70,7 @@ from mmdyn.tables.contrasts import (
 from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
 from mmdyn.tables.guessing import guessing_notes, key_rows, letter_rows, position_rows, with_positions
 from mmdyn.tables.judged import CorrectedWatcher, DimensionsWatcher, JudgedWatcher, judge_rows
+from mmdyn.tables.masked_options import option_rows
 from mmdyn.tables.memory import PublishedAnswersWatcher, cut_off_notes, cut_off_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
@@ -145,6 +150,9 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     CutOffs: cut_off_rows,
     PublishedLetters: letter_rows,
     QuestionOrder: order_rows,
+    Completions: completion_rows,
+    ParaphrasedCompletions: paraphrase_rows,
+    MaskedOptions: option_rows,
 }
 
 
@@ -178,6 +186,9 @@ TITLES: dict[type, str] = {
     PublishedAnswers: "Published answers to changed questions",
     CutOffs: "Scores up to each model's cut-off and after it",
     QuestionOrder: "How often the published order of questions is likelier than a random one",
+    Completions: "Second halves of questions, beyond those of others: the set named, and not",
+    ParaphrasedCompletions: "Second halves of questions, beyond those of others: the published wording, and another",
+    MaskedOptions: "Wrong options that were masked: the set named, and not",
     AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
     FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",

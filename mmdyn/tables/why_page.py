@@ -79,11 +79,18 @@ class NextRuns:
         """Ask variants that have other answers; a model, best another one than those that are asked, makes them."""
         return self._made("changed", "counterfactual", "--draws", "3", "--rewriter", "MODEL")
 
-    def order(self) -> list[str]:
-        """Weigh the sets in their order and in random ones, for each run; none without a model that tells
-        log-probabilities."""
-        models = _asked(self._models[label][0] for label in self._asked if label.startswith(WEIGHING))
-        return [command_line("mmdyn", "probe", "order", run.folder, *models) for run in self._runs] if models else []
+    def reworded(self) -> list[str]:
+        """Ask variants in other words, which a model makes, and have models go on with these and with the published
+        ones."""
+        if not (made := self._made("reworded", "paraphrase@strong", "--rewriter", "MODEL")):
+            return []
+        models, run = _asked(self._models[label][0] for label in self._asked), _beside(self._run.folder, "reworded")
+        return [*made, *[command_line("mmdyn", "probe", "completion", run, *models)] * bool(models)]
+
+    def probe(self, kind: str, *begins: str) -> list[str]:
+        """Ask for a kind of evidence, for each run; none without a model whose label begins so."""
+        models = _asked(self._models[label][0] for label in self._asked if label.startswith(begins or ""))
+        return [command_line("mmdyn", "probe", kind, run.folder, *models) for run in self._runs] if models else []
 
     def factorial(self) -> list[str]:
         """Make every subset of the operators (of many, some orders of the first MOST), and ask them; none for a single

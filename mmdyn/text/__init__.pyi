@@ -38,10 +38,13 @@ from .maths import (
 )
 from .normalise import (
     BYTES_A_TOKEN as BYTES_A_TOKEN,
+    CHINESE as CHINESE,
     LATEX_SYMBOLS as LATEX_SYMBOLS,
+    PLAIN_WORD as PLAIN_WORD,
     estimate_tokens as estimate_tokens,
     fold as fold,
     one_spelling as one_spelling,
+    plain_words as plain_words,
     visible_and_gaps as visible_and_gaps,
     visible_text as visible_text,
     without_latex as without_latex,

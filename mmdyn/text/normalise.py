@@ -268,6 +268,25 @@ def _case(found: re.Match[str]) -> str:
     return word.lower() if regular and not _GENOTYPE.fullmatch(word) else word
 
 
+CHINESE = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""A character class's inside: the ideographs."""
+
+PLAIN_WORD = re.compile(rf"[{CHINESE}]|[^\W_{CHINESE}]+")
+"""An ideograph, or a run of other letters and digits."""
+
+
+def plain_words(text: str) -> list[str]:
+    """Words as ROUGE counts them: runs of letters and digits, in small letters, with all else between them (Lin 2004).
+
+    In English these are the words of the original script without stemming. Letters of other scripts count too, and a
+    Chinese character is a word. A text without letters and digits has its parts between spaces for words.
+
+    >>> plain_words("The **Cell** wall: 细胞")
+    ['the', 'cell', 'wall', '细', '胞']
+    """
+    return PLAIN_WORD.findall(visible_text(text).lower()) or text.split()
+
+
 BYTES_A_TOKEN = 4
 """Of UTF-8 text: right for English, and near it for Chinese, whose characters take three bytes."""
 

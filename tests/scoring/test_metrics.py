@@ -13,8 +13,9 @@ from mmdyn.record import Reply, Score
 from mmdyn.sample import Match, Sample
 from mmdyn.scoring import Scorer
 from mmdyn.scoring.metrics._metric import credit_by_metric
-from mmdyn.scoring.metrics._words import normal_words, plain_words
+from mmdyn.scoring.metrics._words import normal_words
 from mmdyn.scoring.scorer import SCORING_VERSION
+from mmdyn.text import plain_words
 
 ICE = ("Ice floats, since it's less dense than water.", "Because ice is less dense than water.")
 FOX = ("The quick brown fox jumps over the lazy dog", "The quick brown dog jumps on the log.")

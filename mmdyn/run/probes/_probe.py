@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
@@ -49,8 +49,9 @@ class Probe(Protocol[D, J, V]):
     def check(self, sets: Sequence[SampleSet]) -> None:
         """Raise UserError where a setting names what the run's standard sets do not have."""
 
-    def choose(self, source: SampleSet) -> Asked[D, J]:
-        """Choose what is asked of a standard set. Raises UserError where it has too few questions."""
+    def choose(self, source: SampleSet, variants: Iterable[SampleSet]) -> Asked[D, J]:
+        """Choose what is asked of a standard set, of which the run has variants. Raises UserError where it has too few
+        questions."""
 
     def keep(self, store: Store, design: D, time: int) -> None:
         """Save a design, unless it is the set's current one. `time` is in nanoseconds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ class Order(Struct, frozen=True, kw_only=True):
             holds = f"its standard sets are {', '.join(names)}"
             raise UserError(f"the run has no set {unknown[0]!r}{did_you_mean(unknown[0], names)}: {holds}")
 
-    def choose(self, source: SampleSet) -> Asked[OrderDesign, OrderJob]:
+    def choose(self, source: SampleSet, variants: Iterable[SampleSet]) -> Asked[OrderDesign, OrderJob]:
         """Choose the blocks, and draw their orders. Raises UserError for fewer than 10 questions."""
         samples = [sample for sample in source if sample.variant is None]
         texts = [text for sample in samples if (text := text_of(sample))]

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from mmdyn.text import one_spelling, visible_text
-
-CHINESE = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""A character class's inside: the ideographs."""
+from mmdyn.text import CHINESE, one_spelling, plain_words
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _THOUSANDS, _LISTED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), re.compile(r"(?<=\d),(?=\d)")
@@ -26,7 +23,6 @@ _WIDE_MARK = re.compile(r"[，。、；？！]|：(?!\d)")
 """Between words of Chinese texts there is no space, but where one of these stands."""
 
 _IDEOGRAPH = re.compile(f"([{CHINESE}])")
-_PLAIN_WORD = re.compile(rf"[{CHINESE}]|[^\W_{CHINESE}]+")
 
 
 def normal_words(text: str) -> list[str]:
@@ -40,15 +36,6 @@ def normal_words(text: str) -> list[str]:
     bare = _SIGN_OR_MARK.sub(lambda found: found[1] or "", _LISTED.sub(" ", _THOUSANDS.sub("", spelt)))
     words = _IDEOGRAPH.sub(r" \1 ", bare).split()
     return [word for word in words if word not in _ARTICLES] or words or text.split()
-
-
-def plain_words(text: str) -> list[str]:
-    """Words as ROUGE counts them: runs of letters and digits, in small letters, with all else between them (Lin 2004).
-
-    In English these are the words of the original script without stemming. Letters of other scripts count too, and a
-    Chinese character is a word. A text without letters and digits has its parts between spaces for words.
-    """
-    return _PLAIN_WORD.findall(visible_text(text).lower()) or text.split()
 
 
 def rouge_n(given: str, gold: str, n: int) -> float:

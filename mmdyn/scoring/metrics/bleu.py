@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from mmdyn.errors import MissingExtra
-from mmdyn.scoring.metrics._words import CHINESE
+from mmdyn.text import CHINESE
 
 _CHINESE = re.compile(f"[{CHINESE}]")
 

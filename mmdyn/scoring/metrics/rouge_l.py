@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmdyn.scoring.metrics._words import plain_words
+from mmdyn.text import plain_words
 
 
 class RougeL:
