@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where files would hide packages
+if Path(sys.path[0]).resolve() == HERE:  # where files would hide packages
+    del sys.path[0]
 
 from mmdyn.stats import paired_difference
 from mmdyn.tables import RecallDesign, RecallItem
