@@ -103,7 +103,7 @@ def check_mode(mode: str) -> None:
 
 
 def combined_name(rules: str, ids: Sequence[str], mode: str) -> str:
-    """What the scores of rules and of the judges with these ids are called, such as mdk12@9+unsure(0123abcd)."""
+    """What the scores of rules and of the judges with these ids are called, such as mdk12@10+unsure(0123abcd)."""
     return f"{rules}+{'unsure' if mode == 'unsure' else 'wrong'}({','.join(ids)})" if ids else rules
 
 

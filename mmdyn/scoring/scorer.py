@@ -79,7 +79,7 @@ def needs_judge(extraction: Extraction, *, lower_bound: bool) -> bool:
 KEPT = 2_000
 """How many characters of an answer a score keeps."""
 
-SCORING_VERSION = 9
+SCORING_VERSION = 10
 """Counted up when a change of the rules may change a score or its details, so that scores of two versions can stand
 side by side."""
 
@@ -93,8 +93,8 @@ class Scorer:
     """Scores by rules alone: by a policy, or by a metric that compares texts (`compares`), whose scores never need a
     judge.
 
-    `policy` is the full name of the policy or metric; `name` adds the version of the rules, such as mdk12@9 or
-    metric.rouge_l@9. Raises PluginError, and MissingExtra for a metric whose library is not installed.
+    `policy` is the full name of the policy or metric; `name` adds the version of the rules, such as mdk12@10 or
+    metric.rouge_l@10. Raises PluginError, and MissingExtra for a metric whose library is not installed.
     """
 
     def __init__(self, policy: str = "mdk12") -> None:

@@ -281,6 +281,9 @@ _PIECE = re.compile(
 _LABEL = re.compile(r"\s*[(（]?[A-Za-z]\s?[.．、:：)）]\s?")
 _SAYS = re.compile(r"(?:answer|答案|\A\s*答)(?: is|是|为)?\s?[:：]\s*\Z")
 
+_GOES_ON = re.compile(r"\$?\s+(?:at|by|for|from|in|of|on|to|with)\b")
+"""What begins no clause behind a formula or a bracket: "[Cu] in solution"."""
+
 
 @lru_cache(maxsize=512)
 def without_frames(text: str) -> str:
@@ -299,7 +302,8 @@ def without_frames(text: str) -> str:
     for piece in _PIECE.finditer(lower):
         words = piece[0]
         says = _SAYS.search(words) and text[piece.end() :].strip()
-        if says or _LABEL.fullmatch(kept[-1]) or not _is_frame(words, not begun or words[0] in "(（[【"):
+        goes_on = kept[-1].endswith((")", "]")) and _GOES_ON.match(words)
+        if says or goes_on or _LABEL.fullmatch(kept[-1]) or not _is_frame(words, not begun or words[0] in "(（[【"):
             kept.append(text[piece.start() : piece.end()])
             begun = begun or not words.isspace()
     return strip_question_number("".join(kept)) or text

@@ -35,7 +35,8 @@ def test_a_chinese_frame_goes(frame: str) -> None:
     "Which is the right answer?", "Select the option that is not correct.\n3 is odd", "选出不正确的一项。3是奇数", "找出错误的选项",
     "What is 3.5 kg in g? Answer: 3500", "Which is right?\nA. Correct\nB. Incorrect", "He scored 5 points, won, and left.",
     "What is (   ) of 5?", "求x。（1911年）", "（5分钟后）他到了", "Hint: think about the units.", "提示：先画图。", "The final exam has 3 parts.",
-    "Thank you.", "",
+    "Thank you.", "", "Name the ion (aq) in solution.", r"What is the colour of $[Cu(NH_3)_4]^{2+}$ in solution.",
+    r"Find the concentration of $[\text{H}^+]$ in solution.", "Find the mass of NaCl (58.5 u) in solution, in g.",
 ])  # fmt: skip
 def test_what_says_something_stays(text: str) -> None:
     assert without_frames(text) == text

@@ -184,6 +184,13 @@ LONGEST = 2_000
 """How far an announced answer is read."""
 BETWEEN, BACK = pattern("correction.between"), pattern("correction.back")
 _SENTENCE_END = re.compile(r"[.?](?=\s+[A-Z\u4e00-\u9fff])|。|\?(?!\d)|\n|<[/|]?[A-Za-z_]{1,20}\|?>")
+NAME = re.compile(
+    r"\b(?:[A-Z]|Dr|Mr|Mrs|Ms|Mt|Prof|St)\. ?(?P<more>(?:[A-Z]\. ?)+)?"
+    r"(?!(?:As|Because|But|First|For|Hence|Here|However|If|In|It|Note|Since|So|That|The|Then|Therefore|This|Thus)\b)"
+    r"(?P<words>[a-z]{3,}|(?:[A-Z][\w'’-]+ ){0,2}[A-Z][\w'’-]+)(?=\s*(?:[^\w\s:]|\Z)|\n)"
+)
+"""What may be a name with initials, such as F. Scott Fitzgerald or E. coli: a clause ends behind it, and it begins with
+no word that begins a sentence of its own. `more`: further initials."""
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _QUOTES = {'"': '"', "“": "”"}
 _TAKEN_BACK_WITHIN = 400
@@ -254,7 +261,8 @@ def content(response: Response, announced: Announced) -> tuple[int, int]:
     closes = _QUOTES.get(text[at : at + 1])
     if closes and (closing := text.find(closes, at + 1, at + LONGEST)) >= 0:
         return at + 1, closing
-    end = _SENTENCE_END.search(text, at, at + LONGEST)
+    name = NAME.match(text, at)
+    end = _SENTENCE_END.search(text, name.end() if name else at, at + LONGEST)
     return at, end.start() if end else min(len(text), at + LONGEST)
 
 

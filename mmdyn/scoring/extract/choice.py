@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from mmdyn.scoring.extract.announcements import (
     DENIED,
+    NAME,
     Announced,
     Candidate,
     Conflict,
@@ -117,7 +118,7 @@ class _Reply(Struct, frozen=True, gc=False):
     def _candidate(self, phrase: Announced) -> Candidate[tuple[str, ...]] | None:
         """What a phrase announces: labels, an option's text, or a value with its label in brackets."""
         flat = self.response.flat
-        picks = self.labels.read(flat, phrase.end)
+        picks = self._picked(phrase.end)
         if picks and phrase.rule == "corrected" and flat[: phrase.start].endswith(("(", "（")):
             return Candidate(None, picks.start, picks.end, phrase.rank, phrase.rule, hedged=True)  # "B (I mean C)"
         if picks and picks.labels and self.response.ends(picks.end):
@@ -138,6 +139,12 @@ class _Reply(Struct, frozen=True, gc=False):
             return None
         value = picks.labels or None
         return Candidate(value, picks.start, picks.end, phrase.rank, phrase.rule, hedged=not value)
+
+    def _picked(self, at: int) -> Picks | None:
+        """The labels that stand at a place, or the option whose text is a name that begins there: "E. coli"."""
+        picks = self.labels.read(self.response.flat, at)
+        named = self.options.initialled(self.response.low, picks.start) if picks and len(picks.labels) == 1 else None
+        return Picks((named[0],), picks.start, picks.start + len(named[1])) if picks and named else picks
 
     def _with_listed(self, picks: Picks) -> Picks:
         """The labels, with those that stand in front of options' texts behind them; as they are where one is named
@@ -184,9 +191,9 @@ class _Reply(Struct, frozen=True, gc=False):
             return Picks(self.labels.ordered(names), led[0].start("label"), led[-1].end("label")), "line"
         for match in (led[-1], led[0]) if len(names) == 1 else ():
             edge = match.start() >= last or match.start() <= self.response.first_line()[0]
-            picks = self.labels.read(flat, match.start("label"))
+            picks = self._picked(match.start("label"))
             if edge and picks and len(picks.labels) == 1 and not self.labels.listed(flat, match.end()):
-                return Picks((names[0],), *match.span("label")), "line"
+                return picks, "line"
         before = flat[:last].rstrip().rpartition("\n")[2]
         return None if self.labels.led.match(before) else self._bare(last, end, "line")
 
@@ -237,7 +244,10 @@ class _Reply(Struct, frozen=True, gc=False):
         return not self.options.led(line.rstrip(f"{_QUOTES}.。"))
 
     def contradicted(self, picks: Picks) -> bool:
-        """Is the text beside a label that of another option: "B (Rome)"?"""
+        """Is the text beside a label that of another option ("B (Rome)"), or the label an initial ("B. B. King")?"""
+        name = NAME.match(self.response.text, picks.start) if picks.end == picks.start + 1 else None
+        if name and self.options.is_name(picks.labels[0], name["words"].lower(), several=bool(name["more"])):
+            return True
         named = self._beside(picks)
         return bool(named) and named not in picks.labels
 

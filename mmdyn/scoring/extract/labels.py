@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from msgspec import Struct
 
 from mmdyn.scoring.extract.tables import pattern, words
-from mmdyn.text import fold, visible_text
+from mmdyn.text import fold, read_number, visible_text
 
 _OPEN = r"[\s(\[{<'【〔:\\]{0,9}"
 _CLOSE = r"[\s)\]}>'】〕]{0,6}"
@@ -187,6 +187,23 @@ class OptionTexts:
         found = [self.exact(part) for part in _PARTED.split(text.strip(" .。[]{}()")) if part.strip()]
         known = [label for label in found if label]
         return labels_of(self._labels).ordered(known) if 1 < len(known) == len(found) == len(set(known)) else ()
+
+    def initialled(self, low: str, at: int) -> tuple[str, str] | None:
+        """The option whose text is a name with initials that stands at a place, and that text."""
+        texts = ((label, text.lower().strip(" .")) for label, text in self._texts if re.match(r"[A-Z]\.", text))
+        return next((one for one in texts if re.compile(re.escape(one[1]) + r"(?!\w)").match(low, at)), None)
+
+    def is_name(self, label: str, words: str, *, several: bool) -> bool:
+        """Are a label and the words behind it a name, with several initials or one? Not where the words may be those of
+        its option; one word alone is one where another option writes the name out."""
+        texts = {one: text.lower() for one, text in self._texts}
+        own = texts.pop(label, "")
+        if any(word[:4] in own for word in words.split()):
+            return False
+        if several or " " in words:
+            return several or (bool(own) and read_number(words) is None)
+        full = re.compile(rf"\b{label.lower()}\w*\s(?:\w+\s)?{re.escape(words)}\b")
+        return any(map(full.search, texts.values()))
 
     def mentioned(self, low: str) -> set[str]:
         """The labels of the options whose text occurs, as whole words, in a lower-cased text."""

@@ -10,6 +10,7 @@ from mmdyn import equal
 from mmdyn.scoring.extract.announcements import (
     BACK,
     BETWEEN,
+    NAME,
     Announced,
     Candidate,
     Conflict,
@@ -33,7 +34,7 @@ HEDGED = pattern("value.hedged")
 _COPULA, _IS = (re.compile(rf"(?:{pattern(f'value.{name}').pattern})\s{{0,3}}", re.I) for name in ("copula", "is"))
 _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*[\s.。!]*$")
 _FEW = pattern("value.few", re.IGNORECASE)
-_WORD, _SENTENCES = re.compile(r"[^\W_]"), re.compile(r"[.!?]\s|[。；]")
+_WORD, _SENTENCES = re.compile(r"[^\W_]"), re.compile(r"(?<!\b[A-Z])(?<!\b[DMS][rst])[.!?]\s|[。；]")
 UNFILLED = re.compile(r"[\s_.()（）\[\]【】…|:#-]*|n/?a|unknown|none|null")
 _LAST_COPULAS, _BEFORE = 2, 12
 
@@ -296,6 +297,8 @@ def _unannounced(response: Response) -> tuple[int, int, str] | None:
         return None
     text, line = response.text, response.last_line()
     begin = max(line[0], sentence_start(response.low, line[1] - 1))
+    name = next((name for name in NAME.finditer(text, *line) if name.start() < begin <= name.end()), None)
+    begin = max(line[0], sentence_start(response.low, name.start())) if name else begin
     start, end = tidy(text, begin, before_reason(text, begin, line[1]))
     unfilled = UNFILLED.fullmatch(response.low, start, end) or _BREAKS_OFF.search(response.low, *line)
     if unfilled or not meant(response, end) or taken_back(response, start):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.scoring.extract.announcements import BETWEEN, Candidate, Conflict, Rank, announcements, meant, resolve
+from mmdyn.scoring.extract.announcements import BETWEEN, NAME, Candidate, Conflict, Rank, announcements, meant, resolve
 from mmdyn.scoring.extract.response import Asked, Extraction, Response, conflict, found, nothing
 from mmdyn.scoring.extract.tables import pattern, verdicts
 
@@ -85,6 +85,9 @@ def _verdict(response: Response, at: int, rank: Rank, rule: str, crosses: bool) 
     match = _VERDICT.match(response.low, at)
     if not match or (match["word"] == "x" and not crosses):
         return None
+    name = NAME.match(response.text, match.start("word"))
+    if name and name["words"].lower().rpartition(" ")[2] not in _VERDICTS:
+        return None  # T. S. Eliot
     hedged = bool(_OPEN.match(response.low, match.end()))
     ends = _LETTER_ENDS if match["word"] in _LETTERS else _ENDS
     if not (hedged or ends.match(response.low, match.end())):
