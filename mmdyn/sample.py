@@ -363,6 +363,16 @@ def marks(sample: Sample) -> list[int]:
 S = TypeVar("S", bound=Struct)
 
 
+def split_field(text: str) -> tuple[str, str]:
+    """Split FIELD=VALUES; a field whose name holds an equals sign is quoted.
+
+    >>> split_field("difficulty = easy,hard"), split_field('"a=b"=c=d')
+    (('difficulty', ' easy,hard'), ('a=b', 'c=d'))
+    """
+    found = re.fullmatch(r'\s*(?:"([^"]+)"|([^="]*?))\s*=(.*)', text, re.DOTALL)
+    return ((found[1] or found[2]).strip(), found[3]) if found else ("", "")
+
+
 def from_json(data: bytes | str, kind: type[S]) -> S:
     """Decode one record from JSON; unknown keys are refused with a suggestion.
 

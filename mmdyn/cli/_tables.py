@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mmdyn.sample import split_field
+
 if TYPE_CHECKING:
     from mmdyn.table import Part
 
@@ -23,7 +25,7 @@ KINDS = {
 }
 MORE = {
     "measure": ("NAME", "What tables measure. [default: score]"),
-    "where": ("FACTOR=X,…", "Only records with these values."),
+    "where": ("FACTOR=X,…", "Only records with these values. Quote a name that holds an equals sign: '\"a=b\"=X'."),
     "macro": ("FACTOR", "With --pivot: a macro average over a factor's values."),
     "group": ("NAME=X,…", "With --leaderboard: a mean over these columns, of which X:2 weighs twice as much."),
     "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
@@ -178,18 +180,17 @@ def _by_name(given: Mapping[str, Any], option: str) -> dict[str, tuple[str, ...]
 
 
 def _values(text: str) -> tuple[str, tuple[str, ...]]:
-    name, _, values = text.partition("=")
-    if not name.strip() or not _names(values):
+    name, values = split_field(text)
+    if not name or not _names(values):
         raise click.UsageError(f"{text!r} is no NAME=VALUE,…: write it like difficulty=easy,hard")
-    return name.strip(), tuple(_names(values))
+    return name, tuple(_names(values))
 
 
 def _ends(text: str) -> tuple[str, str, str]:
     """A factor and two of its values. One that holds a colon, as a model's name does, is quoted."""
-    value = r'"([^"]+)"|([^:"]+)'
-    if found := re.fullmatch(rf"\s*([^=]+?)\s*=\s*(?:{value})\s*:\s*(?:{value})\s*", text):
-        factor, *values = found.groups()
-        a, b = (value.strip() for value in values if value)
+    value, (factor, both) = r'"([^"]+)"|([^:"]+)', split_field(text)
+    if factor and (found := re.fullmatch(rf"\s*(?:{value})\s*:\s*(?:{value})\s*", both)):
+        a, b = (value.strip() for value in found.groups() if value)
         return factor, a, b
     raise click.UsageError(
         f"{text!r} is no FACTOR=A:B: write it like difficulty=easy:hard; quote values that hold a colon:"

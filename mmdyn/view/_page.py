@@ -121,9 +121,8 @@ class Filter(Struct, frozen=True):
         for name in self.which:
             parts.append(self._holds(name))
         if self.field:
-            name, _, value = self.field.partition("=")
-            parts.append("a.parent IN (SELECT parent FROM fields WHERE name = ? AND value = ?)")
-            values += [name, value]
+            parts.append("a.parent IN (SELECT parent FROM fields WHERE name || '=' || value = ?)")
+            values.append(self.field)
         if self.text:
             parts.append(f"a.id IN {self._found}")
         return " AND ".join(parts), values

@@ -153,8 +153,8 @@ def _choices(db: sqlite3.Connection, counts: dict[str, dict[str, int]]) -> dict[
 
 
 def _fields(db: sqlite3.Connection, counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """The same of fields with few values; one with an equals sign in its name cannot be asked for."""
-    few = "SELECT name FROM fields GROUP BY 1 HAVING count(DISTINCT value) BETWEEN 2 AND ? AND NOT instr(name, '=')"
+    """The same of fields with few values."""
+    few = "SELECT name FROM fields GROUP BY 1 HAVING count(DISTINCT value) BETWEEN 2 AND ?"
     told = {name: counts.get(name, {}) for (name,) in db.execute(few, [SHOWN_VALUES])}
     return {
         name: {value: found[value] for value in reading_order(name, found)} for name, found in told.items() if found

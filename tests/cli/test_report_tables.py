@@ -180,3 +180,14 @@ def test_a_mistake_ends_in_a_sentence_and_2(run: Path, words: list[str], says: s
     result = mmdyn("report", run, *words)
     assert result.returncode == 2 and says in " ".join(result.stderr.split())
     assert "Traceback" not in result.stderr
+
+
+def test_a_field_with_an_equals_sign_in_its_name_is_quoted(tmp_path: Path) -> None:
+    cells = [({"a=b": level}, right, 20) for level, right in (("x=1", 14), ("y", 8))]
+    run = counted_run(tmp_path / "run", cells).folder
+    result = mmdyn("report", run, "--pivot", "a=b", "--where", '"a=b"=x=1', "--json")
+    assert [row["value"] for row in json.loads(result.stdout)["parts"][0]["rows"]] == [0.7]
+    result = mmdyn("report", run, "--gap", '"a=b"=y:x=1', "--json")
+    assert {row["quantity"] for row in json.loads(result.stdout)["parts"][0]["rows"]} == {"x=1", "y", "difference"}
+    bare = mmdyn("report", run, "--pivot", "a=b", "--where", "a=b=y")
+    assert bare.returncode == 2 and "no record has a field 'a'" in bare.stderr and "break down by a=b," in bare.stderr

@@ -127,6 +127,13 @@ def test_filters_show_no_zeros_but_what_is_checked(catalog: Catalog) -> None:
     assert 'value="refused" checked>refused <span class="muted">0</span>' in page and "No answer fits." in page
     levels = re.findall(r'<option value="level=[^"]*">([^<]*)<', samples.page(catalog, name, Filter()))
     assert [level.partition(" (")[0] for level in levels] == ["level 9", "level 10"]
+    assert names(catalog, field="a=b=3=1") == ["s03"], "a name may hold an equals sign"
+    assert 'value="a=b=3=1"' in samples.page(catalog, name, Filter())
+
+
+def test_the_page_says_what_score_and_change_are(catalog: Catalog) -> None:
+    page = samples.page(catalog, next(iter(catalog.runs())), Filter())
+    assert "Score: what the standard question earned, in percent. Change: by its variants, in points." in page
 
 
 def test_a_thumbnail_is_small_and_a_picture_that_cannot_be_read_costs_itself_alone(tmp_path: Path) -> None:
