@@ -9,6 +9,7 @@ from typing import TextIO
 from msgspec import Struct
 
 from kprag.taxonomy import Node, Taxonomy
+from mmdyn.errors import counted
 from mmdyn.sample import Sample
 from mmdyn.tables import open_console, say
 
@@ -86,7 +87,7 @@ def _ranked(counts: Counter[str]) -> dict[str, int]:
 def print_coverage(found: Coverage, file: TextIO | None = None) -> None:
     """Print what a set touches, level by level, to `file` or standard output."""
     console = open_console(file)
-    say(console, f"{found.with_points} of {found.samples} samples name a knowledge point.")
+    say(console, f"{found.with_points} of {counted(found.samples, 'sample', 'names/name')} a knowledge point.")
     for level in found.levels:
         share = f"{level.touched} of {level.nodes} ({100 * level.touched / level.nodes:.1f} %)"
         most = _first([f"{id} ({count})" for id, count in level.counts.items()])

@@ -86,6 +86,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def counted(n: int, what: str, verbs: str = "") -> str:
+    """A number of things, and what they do.
+
+    >>> counted(1, "reply"), counted(2, "reply"), counted(1, "sample", "is/are"), counted(0, "key", "is/are")
+    ('1 reply', '2 replies', '1 sample is', '0 keys are')
+    """
+    one, _, several = verbs.partition("/")
+    stem = f"{what[:-1]}ie" if what.endswith("y") and what[-2:-1] not in "aeo" else what
+    return f"{n} {what if n == 1 else f'{stem}s'} {one if n == 1 else several}".rstrip()
+
+
 def no_such_path(path: str | Path) -> InputError:
     """The one error for a path at which nothing is, with the nearest name that lies beside it."""
     path = Path(path)

@@ -82,7 +82,8 @@ def perturb(
     recipe = Recipe.read(ops, draws, seed, design=_of_factorial(design, factorial), redraws=redraws, tools=tools)
     source = _standard(open_source(source, Path(out), skip_bad=skip_bad), quiet=quiet)
     made, waits = recipe.describe()
-    only = choose_quota(source, take, seed, limit) if take else None
+    tell = None if quiet else partial(print, file=sys.stderr)
+    only = choose_quota(source, take, seed, limit, tell) if take else None
     made |= {"take": take} if take else {}
     said = "" if quiet else recipe.announced(min(len(source if only is None else only), limit or len(source)))
     threads = (concurrency or waits) if waits else 0

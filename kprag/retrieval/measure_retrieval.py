@@ -14,7 +14,7 @@ from kprag.index import Index, Retriever
 from kprag.retrieval.passages import PassageNames, Query, QuestionTexts
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import UserError, counted, did_you_mean
 from mmdyn.keys import Json, digest
 from mmdyn.stats import Estimate, mean_score
 from mmdyn.tables import open_console, percent, print_grid, say
@@ -203,7 +203,7 @@ def print_retrieval(report: Report) -> None:
             _print(f"{field} {value or '-'}, over {{}} questions", part)
     asked = report.questions
     if asked.without:
-        say(open_console(), f"{asked.without} samples name no point and are left out.")
+        say(open_console(), f"{counted(asked.without, 'sample', 'names/name')} no point: left out.")
     if asked.unknown:
         names = ", ".join(asked.unknown[:SHOWN]) + (", …" if len(asked.unknown) > SHOWN else "")
         say(open_console(), f"{len(asked.unknown)} names are not in the base and count as never found: {names}")

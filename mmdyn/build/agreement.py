@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmdyn.data import SampleSet
+from mmdyn.errors import counted
 from mmdyn.keys import Json, stream
 from mmdyn.sheets import Mark
 from mmdyn.stats import Agreement, cohen_kappa, fleiss_kappa
@@ -62,7 +63,7 @@ def tell_summary(made: SampleSet) -> Iterator[str]:
         kappa = f"{row['kappa']:.2f}{_spelled(ends, 2)}" if ends else "too few to tell"
         ends = row["agree_ci95"] and [100 * end for end in row["agree_ci95"]]
         alike = f"{100 * row['agree']:.1f} %{_spelled(ends, 1)} of pairs of marks are alike"
-        yield f"    {row['of']}: {row['measure']} {kappa}; {alike} ({row['questions']} questions)"
+        yield f"    {row['of']}: {row['measure']} {kappa}; {alike} ({counted(row['questions'], 'question')})"
 
 
 def _spelled(ends: list[float] | None, places: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mmdyn.cli._shared import say_line
-from mmdyn.errors import printable
+from mmdyn.errors import counted, printable
 
 if TYPE_CHECKING:
     from mmdyn.models import Message
@@ -34,11 +34,11 @@ def print_estimate(estimated: Callable[[], RunEstimate]) -> None:
     rows = [dict(zip(COLUMNS, _cells(row), strict=True)) for row in (*found.rows, *found.judges)]
     print_grid("What would be asked", rows, labels=COLUMNS.index("asks"))
     to_ask = sum(row.to_ask for row in found.rows)
-    click.echo(printable(f"{to_ask} requests to send; {_cost(found.rows) or 'nothing to pay'}"))
+    click.echo(printable(f"{counted(to_ask, 'request')} to send; {_cost(found.rows) or 'nothing to pay'}"))
     if found.judges:
         _print_judges(found)
     for mode, count in found.skipped.items():
-        click.echo(f"{count} samples cannot be asked in mode {mode}")
+        click.echo(f"{counted(count, 'sample')} cannot be asked in mode {mode}")
     if found.shown:
         _print_prompt(found.shown)
     for note in found.notes:
@@ -49,7 +49,7 @@ def print_estimate(estimated: Callable[[], RunEstimate]) -> None:
 def _print_judges(estimate: RunEstimate) -> None:
     asks = sum(row.to_ask for row in estimate.judges)
     cost, tries = _cost(estimate.judges) or "nothing to pay", estimate.tries
-    click.echo(printable(f"{asks} requests to judges where each is asked about every answer; {cost}"))
+    click.echo(printable(f"{counted(asks, 'request')} to judges where each is asked about every answer; {cost}"))
     click.echo(f"{tries * asks} requests to judges, and {tries} times the cost, at most, where no verdict can be used")
     say_line("what judges were asked before is not looked for", err=True)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mmdyn.cli._shared import OutPath, check_overwrite
-from mmdyn.errors import MissingExtra, did_you_mean
+from mmdyn.errors import MissingExtra, counted, did_you_mean
 
 if TYPE_CHECKING:
     from mmdyn.tables import Report
@@ -96,7 +96,8 @@ def plot(report: Report, given: Mapping[str, Any]) -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         files = save_plots(table_charts(report.parts), given["plots"], int(given["columns"] or 1))
-    for line in [*dict.fromkeys(str(one.message) for one in told), f"wrote {len(files)} files into {given['plots']}"]:
+    wrote = f"wrote {counted(len(files), 'file')} into {given['plots']}"
+    for line in [*dict.fromkeys(str(one.message) for one in told), wrote]:
         click.echo(line, err=True)
 
 

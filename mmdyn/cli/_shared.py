@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mmdyn.errors import UserError, command_line, no_such_path, printable
+from mmdyn.errors import UserError, command_line, counted, no_such_path, printable
 
 if TYPE_CHECKING:
     from mmdyn.data import SampleSet
@@ -181,7 +181,7 @@ def print_variants(dynamic: SampleSet, source: str = "") -> bool:
             say_line(f"    median strength: {far}{' (weak)' * far.weak}", err=True)
         for reason, count in sum(chain.reasons.values(), Counter[str]()).most_common(TOP_REASONS):
             say_line(f"    {count} {reason}", err=True)
-    say_line(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
+    say_line(f"{counted(len(dynamic), 'variant')}: {dynamic.folder}", err=True)
     if any(far.weak for far in (dynamic.manifest.strength or {}).values()):
         say_line(f"weak: {WEAKNESS}", err=True)
     if doubt := without_model(dynamic):

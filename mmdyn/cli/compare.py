@@ -10,7 +10,7 @@ import click
 
 from mmdyn.cli._command import Command, asking_options
 from mmdyn.cli._shared import OutPath, limit_option, list_failures, number_option, print_json, quiet_option, split
-from mmdyn.errors import printable
+from mmdyn.errors import counted, printable
 
 if TYPE_CHECKING:
     from mmdyn.run import Comparison
@@ -86,4 +86,4 @@ def _print(found: Comparison) -> None:
     if said := ", ".join(f"{count} {what}" for what, count in left_out.items() if count):
         click.echo(f"left out: {said}")
     cost = "" if found.cost is None or not found.currency else f", {found.cost:g} {found.currency}"
-    click.echo(f"judged by {found.judge} ({found.id}): {found.requests} requests{cost}")
+    click.echo(f"judged by {found.judge} ({found.id}): {counted(found.requests, 'request')}{cost}")

@@ -9,6 +9,7 @@ import click
 
 from mmdyn.cli._command import Command, Groups, options_of, take
 from mmdyn.cli._shared import OutPath
+from mmdyn.errors import counted
 
 
 def _groups() -> Groups:
@@ -71,7 +72,7 @@ def command(
 
 def _tell(made: Any) -> None:
     summary = made.manifest.made["summary"]
-    click.echo(f"{len(made)} questions of {summary['statements_used']} statements: {made.folder}", err=True)
+    click.echo(f"{counted(len(made), 'question')} of {summary['statements_used']} statements: {made.folder}", err=True)
     if right := summary.get("right_options"):
         click.echo(f"    right options: {', '.join(f'{letter} {count}' for letter, count in right.items())}", err=True)
     if (uses := summary["uses_of_an_origin"])["most"]:

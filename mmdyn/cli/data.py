@@ -20,6 +20,7 @@ from mmdyn.cli._shared import (
     say_line,
     split,
 )
+from mmdyn.errors import counted
 
 if TYPE_CHECKING:
     from mmdyn.data import Row, SampleSet
@@ -292,14 +293,19 @@ def sample_command(
     if limit is None and not cover:
         raise click.UsageError("say how many samples: --limit 100")
     if limit is not None and not (cover or balance):
-        click.echo(f"{out}: {len(take_stratified(load(path), out, limit, by, seed, name))} samples")
+        _say_taken(take_stratified(load(path), out, limit, by, seed, name), limit)
         return
     done = cover_set(load(path), out, cover, balance, limit, seed, name)
-    click.echo(f"{out}: {len(done.made)} samples")
+    _say_taken(done.made, limit or 0)
     if cover:
-        click.echo(f"{cover}: {done.points} of {done.points} covered, which took {done.needed} samples")
+        click.echo(f"{cover}: {done.points} of {done.points} covered, which took {counted(done.needed, 'sample')}")
     if balance:
         click.echo(f"{balance}: {_shares(done.before)} before, {_shares(done.after)} after")
+
+
+def _say_taken(made: SampleSet, limit: int) -> None:
+    fewer = f", which are all: --limit {limit} asks for more" * (len(made) < limit)
+    click.echo(f"{made.folder}: {counted(len(made), 'sample')}{fewer}")
 
 
 @command.command("join")
@@ -321,7 +327,7 @@ def join_command(sets: tuple[Path, ...], out: Path, name: str | None) -> None:
     """
     from mmdyn.data import join
 
-    click.echo(f"{out}: {len(join(sets, out, name))} samples of {len(sets)} sets")
+    click.echo(f"{out}: {counted(len(join(sets, out, name)), 'sample')} of {counted(len(sets), 'set')}")
 
 
 @command.command("audit")
@@ -359,7 +365,7 @@ def audit_command(
     if made.manifest.parent and (review or step):
         raise click.UsageError(f"{path} is a set of variants: leave {'--review' if review else '--step'} out")
     count = audit(made, out, parent, limit, seed, review=review, step=step)
-    click.echo(f"{out}: {count} samples; open it in a browser, mark them and save the labels")
+    click.echo(f"{out}: {counted(count, 'sample')}; open it in a browser, mark them and save the labels")
 
 
 @command.command("apply")
@@ -384,14 +390,14 @@ def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | No
 
     source = SampleSet(path)
     made = apply_marks(marks, source, out, name=name)
-    click.echo(f"{out}: {len(made)} samples, {len(source) - len(made)} rejected")
+    click.echo(f"{out}: {counted(len(made), 'sample')}, {len(source) - len(made)} rejected")
 
 
 def _write_hints(source: Path, out: Path, *, force: bool) -> None:
     from mmdyn.run import write_with_hints
 
     check_overwrite(out, force=force)
-    say_line(f"{out}: {write_with_hints(source, out)} samples", err=True)
+    say_line(f"{out}: {counted(write_with_hints(source, out), 'sample')}", err=True)
 
 
 def _origin(name: str | None) -> tuple[str | None, str | None]:
@@ -464,12 +470,12 @@ def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
     if is_file and behind:
         say_line(f"left behind, because only a set folder carries it: {' and '.join(behind)}", err=True)
     if not watch.rows and not is_file:
-        click.echo(f"{out} is there already, made of the same source: {len(made)} samples")
+        click.echo(f"{out} is there already, made of the same source: {counted(len(made), 'sample')}")
     else:
         changed = made.manifest.pictures.changed
         pictures = f"{changed} picture{'s' * (changed > 1)}"
         told = f", {pictures} brought into normal form (--keep-files leaves them)" if changed else ""
-        click.echo(f"{out}: {len(made)} samples{told}")
+        click.echo(f"{out}: {counted(len(made), 'sample')}{told}")
         for note in watch.tally.notes("--group-by-picture"):
             click.echo(f"note: {note}", err=True)
 
@@ -498,9 +504,10 @@ def _counts(summary: dict[str, Json]) -> str:
     def listed(counts: Json) -> str:
         return ", ".join(f"{name} {count}" for name, count in counts.items()) if isinstance(counts, dict) else ""
 
-    if not summary["samples"]:
+    samples, pictures = (int(str(summary[name])) for name in ("samples", "images"))
+    if not samples:
         return f"0 samples; problems: {summary['problems']}"
     return (
-        f"{summary['samples']} samples ({listed(summary['task_types'])}; {listed(summary['languages'])}), "
-        f"{summary['with_images']} with pictures ({summary['images']} pictures); problems: {summary['problems']}"
+        f"{counted(samples, 'sample')} ({listed(summary['task_types'])}; {listed(summary['languages'])}), "
+        f"{summary['with_images']} with pictures ({counted(pictures, 'picture')}); problems: {summary['problems']}"
     )

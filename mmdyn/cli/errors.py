@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from mmdyn.cli._command import Command, asking_options
 from mmdyn.cli._shared import list_failures, number_option, print_json, quiet_option, say_line, split
-from mmdyn.errors import command_line
+from mmdyn.errors import command_line, counted
 
 
 @click.command("errors", cls=Command, groups=lambda: {"Limits": asking_options()})
@@ -55,7 +55,7 @@ def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking
         unscored, failed = _count(run, by, as_json), 0
     if unscored:
         again = f"`{command_line('mmdyn', 'score', run)}`, with the judges it had, scores them"
-        say_line(f"{unscored} answers are not scored and were left out: {again}", err=True)
+        say_line(f"{counted(unscored, 'answer', 'is/are')} not scored, and left out: {again}", err=True)
     if failed or unscored:
         ctx.exit(1)
 
@@ -92,5 +92,5 @@ def _count(run: Path, by: list[str], as_json: bool) -> int:
     signs = {"wrong": 1, "truncated": -1, "empty": -1}
     if left := sum(signs.get(row.quantity, 0) * int(row.value or 0) for row in rows):
         more = f"`{command_line('mmdyn', 'errors', run)} --judge MODEL` has a judge say what made them wrong"
-        say_line(f"{left} wrong answers are neither cut off nor empty: {more}", err=True)
+        say_line(f"{counted(left, 'wrong answer', 'is/are')} neither cut off nor empty: {more}", err=True)
     return found.runs[0].unscored

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mmdyn.cli._shared import InPath, Number
+from mmdyn.errors import counted
 
 if TYPE_CHECKING:
     from mmdyn.testing import FakeServer
@@ -77,4 +78,4 @@ async def _serve(server: FakeServer) -> None:
         click.echo(server.url)
         await stop.wait()
     counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(server.stats.by_outcome.items()))
-    click.echo(f"{server.stats.total} requests ({counts or 'none'})", err=True)
+    click.echo(f"{counted(server.stats.total, 'request')} ({counts or 'none'})", err=True)

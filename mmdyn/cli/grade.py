@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from mmdyn.cli._command import Command, Groups, asking_options, scoring_options
 from mmdyn.cli._shared import InFile, Number, quiet_option
-from mmdyn.errors import printable
+from mmdyn.errors import counted, printable
 
 if TYPE_CHECKING:
     from mmdyn.models import Asker, Budget
@@ -141,7 +141,7 @@ def _took(cascade: Cascade, budget: Budget) -> str:
     who = f"judge{'s' * (len(cascade.judges) > 1)} {' and '.join(judge.label for judge in cascade.judges)}"
     replies = sum(judge.asker.cached for judge in cascade.judges)
     tokens = f"{budget.prompt_tokens:,} tokens in, {budget.completion_tokens:,} out"
-    return f"{who}: {budget}, {tokens}" + (f"; {replies} replies out of the cache" if replies else "")
+    return f"{who}: {budget}, {tokens}" + (f"; {counted(replies, 'reply')} out of the cache" if replies else "")
 
 
 async def _grade(file: BinaryIO, cascade: Cascade, ahead: int, progress: ProgressBar) -> int:

@@ -12,6 +12,7 @@ import click
 
 from mmdyn.cli._command import CommandGroup
 from mmdyn.cli._shared import OutPath, number_option, quiet_option, say_line, split
+from mmdyn.errors import counted
 
 if TYPE_CHECKING:
     from kprag import Index, Reranker
@@ -91,7 +92,7 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
     check_index_place(base, out)
     index = _open(base, retriever, how)
     index.write(out)
-    click.echo(f"{out}: {len(index.points)} points, {len(index.passages)} texts", err=True)
+    click.echo(f"{out}: {counted(len(index.points), 'point')}, {counted(len(index.passages), 'text')}", err=True)
 
 
 @command.command("search")

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections import Counter
+from textwrap import TextWrapper
 
 import click
 
@@ -51,9 +52,10 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         click.echo(json.dumps(places))
         return
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBROKEN
-    formatter = click.HelpFormatter(width=width)
-    formatter.write_dl([(printable(name), printable(said)) for name, said in listed.items()])
-    click.echo(formatter.getvalue(), nl=False)
+    first = max(map(len, listed)) + 2
+    wrapper = TextWrapper(width - first, break_on_hyphens=False, break_long_words=False)  # addresses stay whole
+    for name, said in listed.items():
+        click.echo(printable(name).ljust(first) + f"\n{' ' * first}".join(wrapper.wrap(printable(said))))
 
 
 def _listed(kind: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -78,7 +80,8 @@ def _listed(kind: str) -> tuple[dict[str, str], dict[str, str]]:
         last = name.rpartition(".")[2]
         listed[last if short[last] == 1 and last not in aliases else name] = _said(known, name, source)
     listed |= {name: f"{operators}{_settings(*operators.split('+'))}" for name, operators in aliases.items()}
-    return listed | chains, dict(sorted({**found, **aliases, **chains}.items()))
+    spaced = {name: preset.replace(",", ", ") for name, preset in chains.items()}  # so that lines break between chains
+    return listed | spaced, dict(sorted({**found, **aliases, **chains}.items()))
 
 
 def _said(kind: Kind, name: str, source: str) -> str:

@@ -142,13 +142,14 @@ def _spelt(folders: Sequence[RunFolder], found: Report, page: str, form: str, as
     from mmdyn.tables import FORMATS, brief_text, explain, explain_memory, full_text, short_text, why_lines, wrapped
 
     tables, rest = found.of_parts(found.parts[:asked]), found.of_parts(found.parts[asked:])
+    tables = tables.in_main_rows() if form == "text" and page != "full" else tables
     if page and form == "html":
         return page_of(folders, found, previews=previews)
     pages = {"why": explain, "memory": explain_memory}
     if page in pages and form == "json":
         return pages[page](found, folders).to_json().decode()
     if not page or form not in ("text", "markdown"):
-        return FORMATS[form](found)
+        return FORMATS[form](found if page else tables)
     if page in pages:
         told = why_lines(pages[page](rest, folders))
         lines = "".join(f"{line}\n" for line in (wrapped(told) if form == "text" else told))

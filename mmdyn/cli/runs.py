@@ -18,7 +18,7 @@ from mmdyn.cli._shared import (
     quiet_option,
     say_line,
 )
-from mmdyn.errors import command_line
+from mmdyn.errors import command_line, counted
 
 if TYPE_CHECKING:
     from mmdyn.run import RunSummary, Scored
@@ -98,7 +98,7 @@ def export(run: str, out: Path | None, to: str | None, force: bool, samples: boo
         check_overwrite(out, EXPORTED, force=force)
         with ProgressBar("export", quiet=quiet) as progress:
             count = write(run, out, samples=samples, progress=progress)
-        click.echo(f"wrote {count} records to {out}", err=True)
+        click.echo(f"wrote {counted(count, 'record')} to {out}", err=True)
 
 
 @command.command("merge")
@@ -120,8 +120,8 @@ def merge(runs: tuple[str, ...], out: Path) -> None:
 
     _, differing = merge_runs(runs, out)
     if differing:
-        click.echo(f"{differing} replies differ from those of a run named before, and were left out", err=True)
-    click.echo(f"{len(runs)} runs became {out}: {command_line('mmdyn', 'report', out)}", err=True)
+        click.echo(f"{counted(differing, 'reply', 'differs/differ')} from those of an earlier run: left out", err=True)
+    click.echo(f"{counted(len(runs), 'run')} became {out}: {command_line('mmdyn', 'report', out)}", err=True)
 
 
 def _print(found: list[RunSummary]) -> None:
@@ -147,6 +147,6 @@ def _print(found: list[RunSummary]) -> None:
 
 def _scores(scored: Scored) -> str:
     under_way = "" if scored.active else ", not in force yet"
-    lacking = [f"{scored.unscored} answers have none"] * bool(scored.unscored)
-    lacking += [f"{scored.needs_judge} need a judge"] * bool(scored.needs_judge)
+    lacking = [f"{counted(scored.unscored, 'answer', 'has/have')} none"] * bool(scored.unscored)
+    lacking += [f"{counted(scored.needs_judge, 'answer', 'needs/need')} a judge"] * bool(scored.needs_judge)
     return f"{scored.scorer}{under_way}" + (f": {', '.join(lacking)}" if lacking else "")

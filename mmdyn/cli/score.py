@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mmdyn.cli._command import Command, asking_options, options_of, scoring_options, take
 from mmdyn.cli._shared import OutPath, finish, list_failures, quiet_option, say_line
-from mmdyn.errors import printable
+from mmdyn.errors import counted, printable
 
 if TYPE_CHECKING:
     from mmdyn.run import Change, Rescored, ScoringConfig
@@ -137,9 +137,9 @@ def _score_beside(run: str, metric: str, quiet: bool) -> None:
     from mmdyn.run import score_beside
 
     done = score_beside(run, metric, quiet=quiet)
-    left = f"; {done.no_text} answers are no texts" if done.no_text else ""
-    stays = "these stand beside the scores in force (--in-force puts them in force)"
-    say_line(f"{done.scored} answers scored by {done.scorer}, {done.new} of them now{left}; {stays}", err=True)
+    left = f"; {counted(done.no_text, 'answer', 'is no text/are no texts')}" if done.no_text else ""
+    end = "these stand beside the scores in force (--in-force puts them in force)"
+    say_line(f"{counted(done.scored, 'answer')} scored by {done.scorer}, {done.new} of them now{left}; {end}", err=True)
 
 
 def _count(changes: list[Change]) -> str:
@@ -159,8 +159,8 @@ def _tell_judged(run: str, done: Rescored) -> None:
     from mmdyn.tables import tabulate
 
     counts = done.counts
-    cached = f" and {counts.cached} replies out of the cache" if counts.cached else ""
-    made = f"{counts.judged} verdicts by {counts.requests} requests to judges{cached}"
+    cached = f" and {counted(counts.cached, 'reply')} out of the cache" if counts.cached else ""
+    made = f"{counted(counts.judged, 'verdict')} by {counted(counts.requests, 'request')} to judges{cached}"
     say_line(f"{made}; {done.saved} verdicts were not needed, or known before", err=True)
     if done.waiting:
         (state,) = tabulate([run], [Judged()]).runs

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from mmdyn.cli._shared import OutPath, quiet_option
-from mmdyn.errors import MissingExtra
+from mmdyn.errors import MissingExtra, counted
 
 PORT = 8765
 HOST = "127.0.0.1"
@@ -45,7 +45,7 @@ def command(path: Path, port: int, host: str, no_open: bool, folder: Path | None
 
     if folder:
         found = export(path, folder, quiet=quiet)
-        click.echo(f"wrote {found.pages} pages and {found.pictures} pictures: open {folder / 'index.html'}")
+        click.echo(f"wrote {found.pages} pages and {counted(found.pictures, 'picture')}: open {folder / 'index.html'}")
         return
 
     def tell(address: str) -> None:

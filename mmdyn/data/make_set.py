@@ -33,7 +33,7 @@ from mmdyn.data.set_folder import (
     read_set_manifest,
 )
 from mmdyn.data.strength import Role
-from mmdyn.errors import Busy, InputError, UserError
+from mmdyn.errors import Busy, InputError, UserError, counted
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 
@@ -104,7 +104,7 @@ def _merged(reasons: Counter[str]) -> Counter[str]:
 
 def describe_stages(made: SampleSet) -> Iterator[str]:
     """Describe the steps that built a set in lines of text, with the most frequent reasons."""
-    yield f"{len(made)} samples: {made.folder}"
+    yield f"{counted(len(made), 'sample')}: {made.folder}"
     for stage in stages(made):
         yield f"    {stage.step}: {stage.came_in} came in, {stage.went_on} went on"
         for status, reasons in stage.left.items():
@@ -398,7 +398,7 @@ def _bad_rows(bad: list[Row]) -> UserError:
     told = bad[0].problem
     if len(bad) > 1:
         reasons = "; ".join(f"{n} × {reason}" for reason, n in Counter(map(_reason, bad)).most_common())
-        told = f"{len(bad)} rows are bad ({reasons})"
+        told = f"{counted(len(bad), 'row', 'is/are')} bad ({reasons})"
     files = [*dict.fromkeys(row.file for row in bad)]
     return InputError(", ".join(files[:NAMED]), bad[0].line if len(files) == 1 else None, f"{told} ({SKIPPING})")
 

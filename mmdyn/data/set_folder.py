@@ -22,7 +22,7 @@ from mmdyn.data.files import all_lines, numbered_lines, read_json_file, read_rec
 from mmdyn.data.images import ImageFolder, PictureForm
 from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
 from mmdyn.data.strength import ChainStrength, Role, StrengthTally
-from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
+from mmdyn.errors import InputError, UserError, counted, did_you_mean, no_such_path
 from mmdyn.frame import Frame, Framed, field_cells, field_columns
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, VariantKind, from_json
@@ -251,7 +251,7 @@ class SampleSet(Framed):
 
     def __repr__(self) -> str:
         told = self._manifest
-        many = f"{told.name!r}, {told.counts.get('samples', 0)} samples" if told else "written by hand"
+        many = f"{told.name!r}, {counted(told.counts.get('samples', 0), 'sample')}" if told else "written by hand"
         return (
             f"<SampleSet {many}{f', variants of {told.parent.name!r}' if told and told.parent else ''}, {self.folder}>"
         )
@@ -291,7 +291,7 @@ class SampleSet(Framed):
     def _place(self, key: int | str) -> int:
         if isinstance(key, int):
             if not -len(self._places) <= key < len(self._places):
-                raise IndexError(f"the set has {len(self._places)} samples, so there is no number {key}")
+                raise IndexError(f"the set has {counted(len(self._places), 'sample')}, so there is no number {key}")
             return list(self._places.values())[key]
         if key not in self._places:
             raise UserError(

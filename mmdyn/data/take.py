@@ -16,7 +16,7 @@ from mmdyn.data.make_set import from_set, place, write_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, stream
-from mmdyn.sample import Sample
+from mmdyn.sample import Sample, split_field
 from mmdyn.text import fold
 
 Stratum = tuple[str, ...]
@@ -56,7 +56,9 @@ def take_stratified(
     return write_part(source, out, name, chosen, n=n, by=list(by), seed=seed)
 
 
-def choose_quota(source: SampleSet, quota: str, seed: int = 0, limit: int | None = None) -> set[str]:
+def choose_quota(
+    source: SampleSet, quota: str, seed: int = 0, limit: int | None = None, tell: Callable[[str], None] | None = None
+) -> set[str]:
     """Choose parents by a quota such as `difficulty=easy:695,medium:818,hard:1124`, and return their ids.
 
     It takes that many parents of each value of the field, all where there are fewer, none of other values. A larger
@@ -67,11 +69,12 @@ def choose_quota(source: SampleSet, quota: str, seed: int = 0, limit: int | None
         quota: FIELD=VALUE:N,…
         seed: Another seed draws other samples.
         limit: Choose among the first `limit` parents only.
+        tell: Is told in a sentence which values have fewer parents than the quota asks for.
 
     Raises:
         UserError: The text is no quota, no sample has the field, or the quota chooses nothing.
     """
-    name, _, counts = quota.partition("=")
+    name, counts = split_field(quota)
     parts = [re.fullmatch(r"\s*(.*\S)\s*:\s*(\d{1,9})\s*", part) for part in counts.split(",")]
     shares: dict[Stratum, int] = {(part[1],): int(part[2]) for part in parts if part}
     if len(shares) < len(parts):
@@ -79,6 +82,10 @@ def choose_quota(source: SampleSet, quota: str, seed: int = 0, limit: int | None
     check_fields(source, [name], {field for sample in parents(source) for field in sample.fields})
     if not (chosen := _chosen(islice(parents(source), limit), [name], shares, seed)):
         raise UserError(f"take {quota!r} chooses no sample of {source.folder}: name values that {name} has")
+    if tell and len(chosen) < sum(shares.values()):
+        found = Counter(stratum_of(sample, [name]) for sample in islice(parents(source), limit))
+        fewer = ", ".join(f"{value} {found[value,]} of {n}" for (value,), n in shares.items() if found[value,] < n)
+        tell(f"--take finds fewer samples than it names: {fewer}; {name} is {', '.join(sorted(v for (v,) in found))}")
     return chosen
 
 

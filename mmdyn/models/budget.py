@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from mmdyn.errors import InputError, Stopped, UserError
+from mmdyn.errors import InputError, Stopped, UserError, counted
 from mmdyn.models.model import Model
 from mmdyn.record import Reply, Usage
 
@@ -239,7 +239,7 @@ class Budget:
     def __str__(self) -> str:
         """The requests of this call and their cost."""
         cost = f" for {say_cost(self.spent, self.unknown)}" if self.spent else ""
-        return f"{self.requests} requests{cost}"
+        return f"{counted(self.requests, 'request')}{cost}"
 
     def share(self, number: int, parts: int) -> Budget:
         """Return the part of the budget that process `number` (from 0) of `parts` may use.
@@ -274,7 +274,7 @@ def say_cost(spent: Mapping[str, float], unknown: int = 0) -> str:
     '1.234 USD and 2 replies of unknown cost'
     """
     known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(spent.items()))
-    return f"{known} and {unknown} replies of unknown cost" if known and unknown else known
+    return f"{known} and {counted(unknown, 'reply')} of unknown cost" if known and unknown else known
 
 
 def _part(whole: float | None, part: float) -> str:

@@ -101,6 +101,10 @@ UNREAD_SCORES = "no interval or p allows for a judge of replies that were not re
 UNREAD_MARK = "?"
 """What stands behind a change that is mostly unread."""
 
+OF_PAIRS = "both sides, and their change, are scores {} of the n questions that both have; raw: the uncorrected change"
+OF_BOTH = "needs a judge: answers, those of both sides together"
+"""What numbers of contrasts are of, and so why they are not those of the table of scores."""
+
 UNITS = "in percent, with 95 % intervals"
 BEST = "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
 
@@ -256,6 +260,10 @@ def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
     if part.kind != "flips" and {row.unit for row in part.rows} & {"share", "points"}:
         yield f"{UNITS}; n counts {COUNTED.get(part.kind, 'questions')}"
+    scales = {row.scale for row in part.rows if row.quantity == "difference" and row.scale}
+    if "corrected" in scales or (scales and part.kind == "contrasts"):
+        yield OF_PAIRS.format("corrected for chance" if "corrected" in scales else "not corrected for chance")
+        yield from [OF_BOTH] * any(row.needs_judge for row in part.rows)
     if any(row.judged for row in part.rows):
         yield WAITING
     if gains := sorted((row for row in part.rows if row.gain), key=lambda row: -row.gain):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.data import SampleSet, SetManifest, read_set_manifest
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import UserError, counted, did_you_mean
 from mmdyn.plugins import load, names
 from mmdyn.record import Judgement, Record, Score
 from mmdyn.sample import Sample
@@ -95,11 +95,11 @@ class JudgedWatcher(RowWatcher):
         for run, every in self._scores.items():
             for judge in {judge.entry.id: judge for scores in every for judge in scores.judges}.values():
                 name, spent = f"{run}: " if run else "", judge.spending
-                cached = f" {spent.cached} replies out of the cache cost nothing." if spent.cached else ""
+                cached = f" {counted(spent.cached, 'reply')} out of the cache cost nothing." if spent.cached else ""
                 if spent.replies or cached:
                     yield f"{name}judge {judge.entry.name}: {spent.tokens}, cost {spent.money}.{cached}"
         if count := sum(scores.else_rules for every in self._scores.values() for scores in every):
-            yield f"On {count} answers no judge gave a verdict, and the rules' score counts (else-rules)."
+            yield f"On {counted(count, 'answer')} no judge gave a verdict, and the rules' score counts (else-rules)."
 
 
 class _Graded(NamedTuple):

@@ -22,17 +22,17 @@ Table = Sequence[Sequence[str]]
 def laid_out(grid: Grid) -> Iterator[str]:
     """Lay a table out in columns.
 
-    Where it is wider than the terminal, heads take two lines; then the labels that several lines share stand above
-    these lines; then labels are narrowed; then the table stands in several pieces.
+    Where it is wider than the terminal, heads take two lines, those of chains more; then the labels that several lines
+    share stand above these lines; then labels are narrowed; then the table stands in several pieces.
     """
     room, grid = open_console().width - 1, _said_once(grid)  # a blank stands before each line
     labels, notes, above = grid.labels, grid.notes, 0
     lines = [[clean(word.text).plain for word in line] for line in grid.lines]
     names = [clean(head).plain for head in grid.heads]
-    heads = [[""] * len(names), names]
+    heads = [names]
     if _width(_widths(heads, lines)) > room:
-        split = [name.rpartition(" ")[::2] if place >= labels else ("", name) for place, name in enumerate(names)]
-        heads = [*map(list, zip(*split, strict=True))]
+        split = [_split(name, place < labels, [line[place] for line in lines]) for place, name in enumerate(names)]
+        heads = [*map(list, zip_longest(*map(reversed, split), fillvalue=""))][::-1]
     while above < labels - 1 and _width(_widths(heads, lines)[above:]) > room:
         if 2 * len([*groupby(lines, itemgetter(slice(above + 1)))]) > len(lines):
             break
@@ -45,8 +45,7 @@ def laid_out(grid: Grid) -> Iterator[str]:
     yield from wrapped([grid.title])
     for piece in pieces if lines else ():
         yield ""
-        upper, lower = ([row for row in _row(head, piece, widths, labels, margin) if row] for head in heads)
-        yield from (*upper, *lower)
+        yield from (row for head in heads for row in _row(head, piece, widths, labels, margin) if row)
         yield f" {'─' * (_width([widths[place] for place in piece]) + len(margin) - 1)}"
         for shared, group in groupby(lines, itemgetter(slice(above))):
             yield from wrapped([f" {(' ' * GAP).join(shared)}"] * bool(above))
@@ -84,6 +83,13 @@ def _counts(grid: Grid, place: int) -> str:
         names.setdefault(line[place].text, {})[" ".join(word.text for word in line[first : grid.labels])] = None
     told = [f"{text} in {', '.join(lines)}" for text, lines in names.items() if text not in "0-"]
     return f"{grid.heads[place]}: {'; '.join(told)}{'; 0 in all other rows' * ('0' in names)}"
+
+
+def _split(head: str, is_label: bool, column: Sequence[str]) -> list[str]:
+    """The lines of a head: a chain in parts as wide as its numbers, other words in two; a label's in one."""
+    if "+" in head:
+        return _broken(head, max(NARROWEST, *map(cell_len, (*column, *head.replace("+", "+ ").split()))))
+    return [head] if is_label else [*filter(None, head.rpartition(" ")[::2])]
 
 
 def _widths(heads: Table, lines: Table) -> list[int]:

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.errors import UserError
+from mmdyn.errors import UserError, counted
 from mmdyn.record import Reply
 from mmdyn.stats import Floats, PairedDesign
 from mmdyn.tables.factors import cluster_of
@@ -111,7 +111,7 @@ def read_pilot(run: RunFolder, model: str, sizes: tuple[int, ...], priors: Prior
     costs = [reply.cost for reply in replies if reply.cost is not None]
     paid = [cost for cost in costs if cost] or costs  # replies out of the cache cost nothing
     cost, currency = fmean(paid) if paid else None, max(reply.currency for reply in replies)
-    basis = f"{len(both)} questions that {model} was asked in {run.folder}"
+    basis = f"{counted(len(both), 'question')} that {model} was asked in {run.folder}"
     design, assumed = _design(columns, sizes, priors)
     return Pilot(design, assumed, basis, cost, currency, fmean(reply.seconds for reply in replies))
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mmdyn.errors import counted
 from mmdyn.frame import Frame, Framed
 from mmdyn.html import markup
 from mmdyn.stats import holm
@@ -21,6 +22,7 @@ from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_
 from mmdyn.tables.formats import FORMATS, Tables, table_frame
 from mmdyn.tables.grid import SHOWN, digits_of, p_value, percent, points
 from mmdyn.tables.guessing import key_lines, position_lines
+from mmdyn.tables.noise import FIGURES
 from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.plot import Plot, draw_chart, pick_chart, table_charts
 from mmdyn.tables.run_state import FOLLOWED, FailedReply, RunState, caveats, state_lines
@@ -152,7 +154,7 @@ def brief_lines(report: Tables) -> list[str]:
     shown = sum(end <= room for end in accumulate(map(len, told)))
     more = f"; the best {shown} of {len(best)} models and sets follow" if len(best) > shown else ""
     names = ", ".join(run.name for run in report.runs)
-    lines = [f"{names}: {asked} of {planned} answers, {report.failed} failed{more}", *chain(*told[:shown])]
+    lines = [f"{names}: {asked} of {counted(planned, 'answer')}, {report.failed} failed{more}", *chain(*told[:shown])]
     room = LINES - len(lines)
     lines += [f"distrust: {doubt}" for doubt in found[:room]]
     if len(found) > room:
@@ -194,7 +196,7 @@ def _told(change: Change) -> str:
     if change.raw is not None:
         scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
-    return f"{found}{chains_of(row)}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+    return f"{found}{chains_of(row)}, {counted(row.n, 'pair')}, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
 
 
 def chains_of(row: Row) -> str:
@@ -208,9 +210,9 @@ def unread_of(change: Change) -> str:
         return ""
     before, after = (f"{percent(share, None)} %" for share in change.unread)
     told = f"; unread: {before} of the answers before, {after} after"
-    if change.read is None:
+    if (read := change.read) is None:
         return told
-    return f"{told}; where both were read {percent(change.read.value, change.read.ci95, '+')} ({change.read.n} pairs)"
+    return f"{told}; where both were read {percent(read.value, read.ci95, '+')} ({counted(read.n, 'pair')})"
 
 
 def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
@@ -223,8 +225,8 @@ def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
         if row.n < FEW or max(row.value - low, high - row.value) > WIDE:
             ends.setdefault(row.n, []).extend((low, high))
     for n, found in ends.items():
-        tell = "1 question tells" if n == 1 else f"{n} questions tell"
         least, most = (round(100 * end) for end in (min(found), max(found)))
+        tell = counted(n, "question", "tells/tell")
         yield f"standard to dynamic: {tell} little: the change may be anything from {least:+d} to {most:+d} points"
 
 
@@ -236,7 +238,7 @@ def doubts(report: Tables) -> Iterator[str]:
         yield from caveats(state)
     if failed := report.failed:
         refused = f", {count} of them refused by the server" if (count := sum(s.rejected for s in report.runs)) else ""
-        yield f"{failed} answers failed{refused}, and are left out of every number"
+        yield f"{counted(failed, 'answer')} failed{refused}: left out of every number"
     main = main_changes(report.parts)
     yield from _few_questions(main)
     said = "; ".join(change.difference.note for change in main)
@@ -258,9 +260,9 @@ def doubts(report: Tables) -> Iterator[str]:
 def _unjudged(report: Tables) -> Iterator[str]:
     """What answers that need a judge and had none mean for the numbers: those that were read, and the others."""
     if waiting := sum(state.waits for state in report.runs):
-        yield f"{waiting} answers wait for a judge: intervals and p hold for every verdict on them"
+        yield f"{counted(waiting, 'answer', 'waits/wait')} for a judge: intervals and p hold for every verdict"
     if unread := sum(state.needs_judge for state in report.runs) - waiting:
-        told = f"{unread} answers were not read (or cut off), and no interval or p allows for a judge of them"
+        told = f"{counted(unread, 'answer', 'was/were')} not read (or cut off): no interval or p allows for a judge"
         gains = sorted((one.score for one in scores_of(report.parts) if one.score.gain), key=lambda row: -row.gain)
         for row in gains[:1]:
             ends = " to at most ".join(points(end or 0, digits_of(row.ci95)) for end in (row.value, row.at_most))
@@ -317,6 +319,17 @@ def _short(part: TablePart) -> TablePart:
     notes = part.notes if part.by else [family_note(changes, contrast_families(changes))]
     title = "Changes from standard to dynamic" + f" by {part.by}" * bool(part.by)
     return replace(part, title=title, rows=rows, notes=[note for note in notes if note and rows])
+
+
+def _flips(part: TablePart) -> TablePart:
+    """A noise floor without its other figures, way by way."""
+    figures, shown = dict.fromkeys(row.factors["figure"] for row in part.rows), ("flips", *FIGURES)
+    rows = [row for figure in shown for row in part.rows if row.factors["figure"] == figure]
+    rows = [replace(row, factors={"figure": row.factors["figure"]} | row.factors) for row in rows]
+    left = ", ".join(figure for figure in figures if figure not in shown)
+    return replace(
+        part, rows=rows, notes=[*part.notes, *[f"--full, and JSON and CSV, have the rest: {left}"] * bool(left)]
+    )
 
 
 SCHEMA = 1
@@ -378,6 +391,10 @@ class Report(Struct, Framed, frozen=True):
     def of_parts(self, parts: Sequence[TablePart]) -> Report:
         """A copy with other tables."""
         return replace(self, parts=[*parts])
+
+    def in_main_rows(self) -> Report:
+        """What a terminal shows of tables that were asked for: of a noise floor the flips, by their way."""
+        return self.of_parts([_flips(part) if part.kind == "noise" else part for part in self.parts])
 
     def to_json(self) -> bytes:
         """The report as JSON; equal runs give equal bytes."""

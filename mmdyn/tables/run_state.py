@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct, field
 
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import UserError, counted, did_you_mean
 from mmdyn.plugins import load, names
 from mmdyn.record import Judgement, Record, Reply, Score, Usage
 from mmdyn.tables.factors import sample_of
@@ -96,7 +96,7 @@ class Spending(Struct):
         if not self.cost:
             return "unknown" if self.unknown else "0"
         known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(self.cost.items()))
-        return f"{known} and {self.unknown} replies of unknown cost" if self.unknown else known
+        return f"{known} and {counted(self.unknown, 'reply')} of unknown cost" if self.unknown else known
 
 
 class FailedReply(Struct, frozen=True):
@@ -215,7 +215,7 @@ def caveats(state: RunState) -> Iterator[str]:
         said = "scored by another golden answer than their sample had when it was asked"
         yield f"{state.name}: {said}: {state.corrected}"
     for mode, count in state.skipped.items():
-        yield f"{state.name}: {count} samples could not be asked in mode {mode}"
+        yield f"{state.name}: {counted(count, 'sample')} could not be asked in mode {mode}"
 
 
 def state_lines(state: RunState) -> Iterator[str]:
@@ -226,11 +226,11 @@ def state_lines(state: RunState) -> Iterator[str]:
         yield f"{state.name}: {state.waiting}."
     if state.unscored:
         again = "`mmdyn score`, with the same --judge," if "+" in state.scorer else "`mmdyn score`"
-        yield f"{state.name}: {state.unscored} answers are not scored yet; {again} scores them."
+        yield f"{state.name}: {counted(state.unscored, 'answer', 'is/are')} not scored yet; {again} scores all."
     if state.needs_judge and not state.waiting and "+" not in state.scorer:
         ask = "`mmdyn score RUN --judge MODEL` asks one"
         unread = f" ({state.needs_judge - state.waits} of them were not read)" * (state.needs_judge > state.waits)
-        yield f"{state.name}: {state.needs_judge} answers need a judge and had none{unread}; {ask}."
+        yield f"{state.name}: {counted(state.needs_judge, 'answer', 'needs/need')} a judge and had none{unread}; {ask}."
     if state.failed:
         refused = f", {state.rejected} of them refused by the server" if state.rejected else ""
         yield f"{state.name}: {state.failed} never answered (failed){refused}, left out of every score and contrast."

@@ -62,8 +62,9 @@ WAYS = {
 """What the model is to do with points."""
 
 CHANCE_MEANS = (
-    "Chance is what guessing earns. A score corrected for chance is (score - chance) / (1 - chance) of each answer, 0"
-    " where it was refused or not read; that assumes that a model knows an answer or guesses."
+    "The score is of all its questions, as it was given; chance is what guessing earns. A score corrected for chance is"
+    " (score - chance) / (1 - chance) of each answer, 0 where it was refused or not read; that assumes that a model"
+    " knows an answer or guesses."
 )
 
 STRONGER = (NOT_GIVEN, NO, IN_PART, YES)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from filelock import FileLock
 from msgspec.structs import replace
 
 from mmdyn.data import new_file, read_set_manifest
-from mmdyn.errors import MissingExtra, UserError
+from mmdyn.errors import MissingExtra, UserError, counted
 from mmdyn.keys import canonical, digest
 from mmdyn.tables.blocks import Row, TablePart
 from mmdyn.tables.factors import ARROW, condition_name, contrast_name
@@ -64,15 +66,20 @@ def track(run: RunFolder, report: Report, page: str, to: str) -> str:
     """
     if find_spec(to) is None:
         raise MissingExtra(to, to)
-    models = list(_models(run, report))
-    if not models:
-        raise UserError(f"no answer in {run.folder} has a score yet: run the same `mmdyn eval` once more")
-    try:
-        places = [TRACKERS[to](import_module(to), model, page) for model in models]
-    except Exception as error:  # of any kind: a tracker has many stores behind it
-        said = re.sub(r"//\S*@", "//", f"{type(error).__name__}: {' '.join(str(error).split())}")[:600]  # no password
-        raise UserError(f"{to} did not take all of it ({said}): check the variables {to.upper()}_*") from None
-    wrote = f"{run.name} ({models[0].tags['state']}): wrote {len(models)} of {len(run.config.models)} models to"
+    lock = FileLock(run.folder / f"{ID}.lock") if os.access(run.folder, os.W_OK) else nullcontext()
+    with lock:  # of two exports at once each would find no run, and make one
+        models = list(_models(run, report))
+        if not models:
+            raise UserError(f"no answer in {run.folder} has a score yet: run the same `mmdyn eval` once more")
+        try:
+            places = [TRACKERS[to](import_module(to), model, page) for model in models]
+        except Exception as error:  # of any kind: a tracker has many stores behind it
+            said = re.sub(r"//\S*@", "//", f"{type(error).__name__}: {' '.join(str(error).split())}")[
+                :600
+            ]  # no password
+            raise UserError(f"{to} did not take all of it ({said}): check the variables {to.upper()}_*") from None
+    planned = counted(len(run.config.models), "model")
+    wrote = f"{run.name} ({models[0].tags['state']}): wrote {len(models)} of {planned} to"
     return "\n".join([wrote, *dict.fromkeys(places)])
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.data import KNOWLEDGE_FILE, SAMPLES_FILE
-from mmdyn.errors import PluginError, command_line
+from mmdyn.errors import PluginError, command_line, counted
 from mmdyn.html import html_table
 from mmdyn.plugins import ALIASES, load, resolve
 from mmdyn.table import Attribution, Curves, FieldTests, Ladder, Noise, Part
@@ -350,7 +350,7 @@ def _fell(report: Report) -> Iterator[Line]:
     """The main change of each model on each set."""
     for change in _main(report):
         row = change.difference
-        told = f"{_told(row)}{chains_of(row)}, {row.n} questions{unread_of(change)}"
+        told = f"{_told(row)}{chains_of(row)}, {counted(row.n, 'question')}{unread_of(change)}"
         verdict = verdict_of(row, chains_that_show(change, changes_of(report.parts)))
         yield Line(f"{front_of(change.factors)}: {told}. {verdict}")
 
@@ -483,7 +483,7 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
             continue
         told = [f"{row.factors['operator']} {_told(row)}" for row in taking if row.is_significant]
         others = [row.factors["operator"] for row in taking if not row.is_significant]
-        said = [f"all operators together {_told(whole)}, over {whole.n} questions that have every form", *told]
+        said = [f"all operators together {_told(whole)}, over {counted(whole.n, 'question')} in every form", *told]
         yield Line(f"{who}: {'; '.join(said)}.")
         if others:
             silent.setdefault(_listed(sorted(others)), []).append(who)
@@ -508,7 +508,7 @@ def _above_noise(rows: list[Row]) -> Iterator[Line]:
         more = "more than noise" if beyond.is_significant and beyond.value > 0 else "not significantly more than noise"
         verdict = beyond.note if beyond.p_adjusted is None else more
         sides = f"of answers, variants turn {variants} % from right to wrong, {told} {still} %"
-        yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
+        yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {counted(beyond.n, 'question')}: {verdict}.")
 
 
 def _of(rows: list[Row], quantity: str) -> list[Row]:
@@ -529,7 +529,7 @@ def _lacking(rows: list[Row]) -> Iterator[Line]:
         told = [f"{row.factors['rung']} {percent(row.value, row.ci95)} %" for row in narrow]
         net = f"; {NET}" if any(row.ci95 and (row.ci95[0] < 0 or row.ci95[1] > 1) for row in narrow) else ""
         if told:
-            yield Line(f"{who}, of wrong answers: {'; '.join(told)} ({shares[0].n} questions{net}).")
+            yield Line(f"{who}, of wrong answers: {'; '.join(told)} ({counted(shares[0].n, 'question')}{net}).")
         if others := [row.factors["rung"] for row in shares if not _is_narrow(row)]:
             yield Line(f"{who}: the intervals are too wide to tell the shares of {', '.join(others)}.")
         for row in own:

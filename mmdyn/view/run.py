@@ -184,7 +184,8 @@ def _headline(change: Change, every: Sequence[Change]) -> Headline:
     before, after = (percent(side.value, side.ci95) if side else "-" for side in sides)
     way: Literal["fell", "rose"] = "fell" if (row.value or 0) < 0 else "rose"
     told = f"{percent(row.value, row.ci95, '+')} points{chains_of(row)}, adjusted p {p_value(row.p_adjusted)}"
-    told += ", of scores corrected for chance over the same questions" * (row.scale == "corrected")
+    of = {"raw": "raw scores", "corrected": "scores corrected for chance"}.get(row.scale)
+    told += f", of {of} over the same questions" * bool(of)
     verdict = verdict_of(row, chains_that_show(change, every))
     return Headline(change, before, after, told, verdict, way if row.is_clear else "unclear")
 

@@ -115,7 +115,7 @@ def test_the_cost_is_told_and_limited(tmp_path: Path) -> None:
     assert (
         stopped.returncode != 0
         and "stopped at --max-requests 1" in stopped.stderr
-        and "asked 1 requests" in stopped.stderr
+        and "asked 1 request" in stopped.stderr
     )
     done = mmdyn(*words)
     assert done.returncode == 0, done.stderr

@@ -56,7 +56,7 @@ def test_a_set_of_the_hub_by_a_mapping(tmp_path: Path) -> None:
     done = mmdyn(
         "convert", "--from", f"hf:{hub}", "--map", columns, "--map", "field.subject=subject", "-o", out, "--skip-bad"
     )
-    assert done.stdout == f"{out}: 1 samples\n"
+    assert done.stdout == f"{out}: 1 sample\n"
     assert f"rejected: hf:{hub}:2: the answer 'C' is no option: the options are A, B\n" in done.stderr
     assert "contrasts" not in done.stderr
     [sample] = SampleSet(out)
@@ -88,7 +88,7 @@ def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
         f"mmdyn: {file}:2: {counted} (`mmdyn data convert`, `perturb`, `build STEP` and `eval` leave such rows out with --skip-bad)\n"
     )
     done = mmdyn("convert", file, "-o", out, "--skip-bad")
-    assert done.stdout == f"{out}: 1 samples\n"
+    assert done.stdout == f"{out}: 1 sample\n"
     assert done.stderr.startswith(f"rejected: {problem} {more}\n")
     assert done.stderr.count("rejected: ") == 1
     assert f"25 bad rows were left out: {out / 'rejected.jsonl'} lists them\n" in done.stderr
@@ -130,7 +130,7 @@ def test_hostile_text_is_escaped_in_errors_too(tmp_path: Path) -> None:
 
 
 def test_validate(folder: Path) -> None:
-    summary = "2 samples (open_ended 1, single_choice 1; en 2), 1 with pictures (1 pictures); problems: 0\n"
+    summary = "2 samples (open_ended 1, single_choice 1; en 2), 1 with pictures (1 picture); problems: 0\n"
     assert mmdyn("validate", folder).stdout == summary
     (folder / image_ref(PNG)).unlink()
     listed = mmdyn("validate", folder, status=2).stdout.splitlines()
@@ -143,8 +143,8 @@ def test_validate(folder: Path) -> None:
 def test_sample(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "one"
     arguments = ("sample", folder, "-o", out, "--limit", "1", "--by", "task_type,discipline", "--seed", "3")
-    assert mmdyn(*arguments).stdout == f"{out}: 1 samples\n"
-    assert mmdyn(*arguments).stdout == f"{out}: 1 samples\n"
+    assert mmdyn(*arguments).stdout == f"{out}: 1 sample\n"
+    assert mmdyn(*arguments).stdout == f"{out}: 1 sample\n"
     wrong = mmdyn("sample", folder, "-o", tmp_path / "two", "--limit", "1", "--by", "disciplne", status=2)
     assert "has the field 'disciplne' (did you mean 'discipline'?)" in wrong.stderr
     assert mmdyn("sample", folder, "-o", out, "--limit", "0", status=2).stderr.startswith("Usage: ")

@@ -44,8 +44,8 @@ def test_what_needs_no_judge_is_counted(run: Path) -> None:
     assert ["m1", "all", "8", "4", "2", "1", "2", "1", "1", "1"] in lines
     assert ["m2", "all", "1", "0", "0", "0", "0", "0", "0", "0"] in lines
     assert done.stderr.splitlines() == [
-        f"1 wrong answers are neither cut off nor empty: `mmdyn errors {run} --judge MODEL` has a judge say what made them wrong",
-        f"1 answers are not scored and were left out: `mmdyn score {run}`, with the judges it had, scores them",
+        f"1 wrong answer is neither cut off nor empty: `mmdyn errors {run} --judge MODEL` has a judge say what made them wrong",
+        f"1 answer is not scored, and left out: `mmdyn score {run}`, with the judges it had, scores them",
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ def test_it_says_where_it_is_serves_and_stops_on_a_signal(number: signal.Signals
             assert json.load(response)["by_outcome"] == {"500": 1}
         server.send_signal(number)
         assert server.wait(240) == 0
-        assert server.stderr.read() == "1 requests (1 500)\n"
+        assert server.stderr.read() == "1 request (1 500)\n"
 
 
 @pytest.mark.parametrize(

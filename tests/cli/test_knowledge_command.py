@@ -69,7 +69,7 @@ def test_a_measurement_for_people(place: Path) -> None:
     assert status == 0
     assert "Points found among 3, in percent with 95 % intervals, over 3 questions" in out
     assert [line.split()[1] for line in out.splitlines() if line.split()[:1] == ["recall@1"]] == ["67"]
-    assert "1 samples name no point and are left out." in out
+    assert "1 sample names no point: left out." in out
     assert "1 names are not in the base and count as never found: Spheres" in out
 
 

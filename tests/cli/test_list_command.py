@@ -10,6 +10,7 @@ import sys
 import pytest
 from shell import mmdyn
 
+from mmdyn.cli.list import command
 from mmdyn.plugins import FOLDERS, names
 from perturb import parse_chains
 
@@ -73,3 +74,19 @@ def test_listing_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_on_a_terminal_lines_break_between_chains_and_addresses_stay_whole(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for kind in ("operators", "benchmarks"):
+        command.main([kind], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= columns or "instruction_following_eval" in line for line in lines)
+    assert lines[
+        next(place for place, line in enumerate(lines) if line.startswith("mdk12")) + 2 - (columns == 100)
+    ].endswith("pad+style+color+paraphrase+substitute+convert")
+    assert any("github.com/OPPO-PersonalAI/Acadreason-benchmark" in line for line in lines)

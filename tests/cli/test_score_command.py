@@ -79,7 +79,7 @@ def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
         call = ["score", run.folder, "--policy", "strict", *judged]
         done = typed(*call, "--max-requests", "1", "--concurrency", "1")
         assert isinstance(done.exception, Stopped) and done.exception.exit_status == 3, done.output
-        assert "1 requests by this call; 2 to judge, and the same command goes on" in str(done.exception)
+        assert "1 request by this call; 2 to judge, and the same command goes on" in str(done.exception)
         config = RunFolder(run.folder).config
         assert config.scorer.startswith("mdk12@") and values(run) == RULES, "what was in force is"
         assert config.under_way and [entry.label for entry in config.under_way.judges] == ["openai:cheap"]

@@ -118,6 +118,21 @@ def test_a_quota_chooses_so_many_of_each_value(tmp_path: Path) -> None:
     assert choose_quota(source, "difficulty=easy:7", limit=10) <= {f"q{number}" for number in range(10)}
 
 
+def test_a_quota_that_finds_fewer_tells_what_it_found(tmp_path: Path) -> None:
+    source, told = write_set(tmp_path / "set", many()), list[str]()
+    choose_quota(source, "difficulty=easy:50,hard:3", tell=told.append)
+    assert told == []
+    choose_quota(source, "difficulty=easy:500,hard:3,Hard:2", tell=told.append)
+    assert told == ["--take finds fewer samples than it names: easy 50 of 500, Hard 0 of 2; difficulty is easy, hard"]
+
+
+def test_a_field_with_an_equals_sign_in_its_name_is_quoted(tmp_path: Path) -> None:
+    samples = [open_ended(f"q{number}", fields={"a=b": "x=1" if number else "y"}) for number in range(3)]
+    assert choose_quota(write_set(tmp_path / "set", samples), '"a=b"=x=1:5') == {"q1", "q2"}
+    with pytest.raises(UserError, match=r"has the field 'a'.*the fields are a=b, language, task_type"):
+        choose_quota(SampleSet(tmp_path / "set"), "a=b=y:1")
+
+
 @pytest.mark.parametrize(
     ("quota", "problem"),
     [

@@ -76,7 +76,7 @@ def test_what_retries_do_not_mend_the_next_run_does(tmp_path: Path, undisturbed:
     assert first.returncode == 1 and "Traceback" not in first.stderr
     listed = [line for line in first.stderr.splitlines() if line.startswith("failed: q")]
     assert listed and not any(line.split()[1] in answered for line in listed)
-    assert f"{failed} answers failed, and are left out of every number" in first.stdout
+    assert f"{failed} answers failed: left out of every number" in first.stdout
     (row,) = [line.split() for line in first.stdout.splitlines() if line.strip().startswith("standard")]
     assert str(len(answered)) in row and str(failed) in row, "coverage stands beside the score"
     assert second.returncode == 0 and "failed: q" not in second.stderr

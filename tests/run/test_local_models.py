@@ -83,4 +83,4 @@ def test_the_scoring_mode_of_the_command(tmp_path: Path) -> None:
     done = mmdyn("eval", "set", "-m", "hf:model", "-o", "run", "--style", "likelihood", folder=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "2 samples could not be asked in mode likelihood" in done.stdout + done.stderr
-    assert "1 answers failed" in done.stdout + done.stderr, "the one with a picture, for a model of text"
+    assert "1 answer failed" in done.stdout + done.stderr, "the one with a picture, for a model of text"

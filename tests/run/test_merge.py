@@ -90,7 +90,7 @@ def test_the_reply_of_the_run_named_first_stays_with_its_score(folder: Path, tmp
             store.put(f"score:mdk12@{SCORING_VERSION}", key, b'{"status":"ok","value":0.25}')
     done = typed("runs", "merge", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "merged")
     assert done.exit_code == 0 and done.stderr.splitlines()[0] == (
-        "3 replies differ from those of a run named before, and were left out"
+        "3 replies differ from those of an earlier run: left out"
     )
     assert contents(tmp_path / "merged") == contents(runs[0])
     typed("runs", "merge", tmp_path / "two", tmp_path / "one", "-o", tmp_path / "other")

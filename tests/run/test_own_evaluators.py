@@ -82,7 +82,7 @@ def test_metrics_stand_beside_the_scores_in_force_in_report_and_export(
     assert typed("run", "c.yaml", "-q").exit_code == 0
     before = RunFolder("run").config
     done = typed("score", "run", "--policy", "bleu")
-    assert f"2 answers scored by metric.bleu@{SCORING_VERSION}, 2 of them now; 1 answers are no texts" in done.stderr, (
+    assert f"2 answers scored by metric.bleu@{SCORING_VERSION}, 2 of them now; 1 answer is no text" in done.stderr, (
         done.output
     )
     typed("score", "run", "--policy", "f1", "-q")

@@ -117,7 +117,7 @@ def test_a_ready_run_is_counted_from_the_command_line(tmp_path: Path) -> None:
     overrides = [f"sets=[{{benchmark: we_math, path: {given}}}]", "out=run", "limits.n=1", "conditions.modes=standard"]
     done = mmdyn("run", "we_math", *overrides, "--dry-run", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "1 requests to send; nothing to pay" in done.stdout and not (tmp_path / "run").exists()
+    assert "1 request to send; nothing to pay" in done.stdout and not (tmp_path / "run").exists()
 
 
 def test_a_wheel_carries_the_ready_runs(tmp_path: Path) -> None:

@@ -166,4 +166,4 @@ def test_errors_names_what_is_not_scored(tmp_path: Path) -> None:
     run.write_config(replace(RunFolder(run.folder).config, scorer=f"strict@{SCORING_VERSION}"))
     done = typed("errors", run.folder, "--judge", scripted(tmp_path / "none.jsonl"), "-q")
     assert done.exit_code == 1 and "no answer that is scored is wrong" in done.stdout, done.output
-    assert f"5 answers are not scored and were left out: `mmdyn score {run.folder}`" in done.stderr
+    assert f"5 answers are not scored, and left out: `mmdyn score {run.folder}`" in done.stderr

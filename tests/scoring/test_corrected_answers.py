@@ -167,7 +167,7 @@ def test_a_judge_is_asked_again_about_what_has_another_answer_alone(tmp_path: Pa
     config = RunFolder(run.folder).config
     assert (config.judges, config.scorer.partition("+")[1]) == ((), ""), "no judge's score is against the new answer"
     done = typed("score", run.folder, "--judge", judge)
-    assert "1 verdicts by 1 requests to judges; 1 verdicts were not needed, or known before" in done.stderr, done.output
+    assert "1 verdict by 1 request to judges; 1 verdicts were not needed, or known before" in done.stderr, done.output
     assert values(run) == {"ice": 1.0, "sky": 0.5}
 
 

@@ -95,7 +95,7 @@ def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again_and_brings_a
         )
         assert "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap did not answer" in done.stderr
         done = typed(*command)
-        assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
+        assert done.exit_code == 1 and "0 verdicts by 1 request to judges; 4 verdicts were not needed" in done.stderr
         assert values(run) == RULES
     with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
         changes = {one.sample: (one.before, one.after) for one in score(run, wrong(cheap))}

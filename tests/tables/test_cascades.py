@@ -75,7 +75,7 @@ def test_answers_without_a_verdict_are_listed_and_not_spared(tmp_path: Path) -> 
     assert result.exit_code == 1 and "not judged: p2 of exam, m1, standard: cheap did not answer (503)" in result.stderr
     text = " ".join(result.stdout.split())
     assert "67 to 100" in text and "answers without a verdict as 0 and as 1" in text
-    assert "run: 1 answers are not scored yet; `mmdyn score`, with the same --judge, scores them." in text
+    assert "run: 1 answer is not scored yet; `mmdyn score`, with the same --judge, scores all." in text
 
 
 def test_each_condition_has_its_row_and_draws_count_as_one_parent(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_ten_lines_at_most_say_what_to_distrust(tmp_path: Path) -> None:
     assert lines[-1].startswith("distrust: five is not finished or not scored: 40 of 50 asked (and ")
     lines = repr(report(write_run(tmp_path / "three", found[:24], planned=50))).splitlines()
     assert (len(lines), lines[0]) == (10, "three: 24 of 50 answers, 3 failed")
-    assert "distrust: 3 answers failed, and are left out of every number" in lines
+    assert "distrust: 3 answers failed: left out of every number" in lines
 
 
 def test_the_chain_that_takes_most_is_left_out_where_a_model_would_be(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_what_others_wrote_is_text(tmp_path: Path) -> None:
     for page in pages:
         markup = page._repr_html_()
         assert "<script>" not in markup and "&lt;script&gt;" in markup and "\x1b" not in markup
-    assert "1 samples" in repr(samples) and repr(run) == f"<RunFolder 'run', 2 answers planned, {run.folder}>"
+    assert "1 sample," in repr(samples) and repr(run) == f"<RunFolder 'run', 2 answers planned, {run.folder}>"
     plot = report(run).plot("scores")  # neither formulas nor markup are read in names
     assert plot._repr_png_().startswith(b"\x89PNG")
 

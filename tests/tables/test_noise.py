@@ -191,3 +191,18 @@ def test_where_repetitions_never_differ_a_null_chain_is_the_floor(tmp_path: Path
     causes = [part.rows[0].note.partition(",")[0] for part in (none, stays)]
     assert causes == ["repeated replies never differ", "no answer to a null chain turned"]
     assert "add a null chain" in none.rows[0].note and "add a null chain" not in stays.rows[0].note
+
+
+def test_a_terminal_shows_flips_by_their_way_and_names_the_rest(tmp_path: Path) -> None:
+    records = [
+        *repeated({"s0": "110", "s1": "111"}),
+        *drawn("pad", {"s0": "10", "s1": "11"}),
+        *drawn("color", {"s0": "1"}),
+    ]
+    whole = tabulate([write_run(tmp_path / "run", records)], [Noise()])
+    (part,) = whole.in_main_rows().parts
+    names = [(row.factors["figure"], row.factors["chain"]) for row in part.rows if row.quantity == "variants"]
+    assert names == [(way, chain) for way in ("right to wrong", "wrong to right") for chain in ("color", "pad", "all")]
+    rest = "average-case accuracy, worst-case accuracy of 2, best-case accuracy of 2, consistency, reasoning robustness"
+    assert part.notes[-1] == f"--full, and JSON and CSV, have the rest: {rest}"
+    assert len(part.rows) < len(whole.parts[0].rows)

@@ -60,6 +60,19 @@ def test_columns_of_one_value_and_of_zeros_are_told_in_notes(monkeypatch: pytest
     )
 
 
+def test_heads_of_long_chains_take_as_many_lines_as_their_numbers_are_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    chains = ("color", LONG, "paraphrase+substitute+convert", "all")
+    cells = ["88 [78, 93]*", "35 [24, 48]", "37 [26, 50]", "65 [58, 72]"]
+    pivot = Grid("Score", 1, ["model", *chains], [[*map(Word, [model, *cells])] for model in ("alpha", "beta")], [])
+    lines = text(pivot, 80, monkeypatch)
+    assert max(map(cell_len, lines)) <= 80 and lines.count("") == 3, "one piece"
+    assert [line.split() for line in lines[2:6]] == [
+        ["pad+style+"], ["color+"], ["paraphrase+", "paraphrase+"], ["substitute+", "substitute+"],
+    ]  # fmt: skip
+    assert lines[6].split() == ["model", "color", "convert", "convert", "all"]
+    assert all(cell in "\n".join(lines) for cell in cells)
+
+
 def test_a_last_piece_of_one_bare_column_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = text(grid(2, "left", *("another" * 2 for _ in range(2))), 60, monkeypatch)
     assert max(map(cell_len, lines)) <= 60

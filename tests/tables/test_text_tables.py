@@ -13,6 +13,9 @@ from tables.making_runs import CHEAP, DYNAMIC, STRONG, answer, answers, changes,
 from mmdyn.record import Condition, Record, Score
 from mmdyn.table import Flips
 from mmdyn.tables import FORMATS, brief_lines, clean, full_text, print_grid, report, short_text, tabulate, why
+from mmdyn.tables.blocks import Row, TablePart
+from mmdyn.tables.grid import grid_of
+from mmdyn.tables.scores import CHANCE_MEANS
 from mmdyn.work import RunFolder
 
 KPRAG = Condition(context="kprag")
@@ -41,7 +44,7 @@ def test_the_short_form_has_ten_lines_scores_and_changes(tmp_path: Path) -> None
         "m1 on exam: standard 80 [49, 94]; dynamic pad 33 [12, 65]",
         "dynamic - standard -56 [-81, -9] points, 9 pairs, adjusted p 0.0312; unread: 0.0 % of the",
         "answers before, 22.2 % after; where both were read -43 [-75, +8] (7 pairs)",
-        "distrust: 1 answers failed, and are left out of every number",
+        "distrust: 1 answer failed: left out of every number",
     ]
     after = lines[lines.index("Scores (m1, exam)") :]
     assert after[:7] == [
@@ -89,9 +92,9 @@ def test_a_run_that_is_not_finished_says_how_far_it_is(tmp_path: Path) -> None:
     assert "both: 2 never answered (failed), 1 of them refused by the server, left out of every score and" in " ".join(
         full(both)
     )
-    assert "2 answers failed, 1 of them refused by the server, and are left out" in " ".join(short(both))
+    assert "2 answers failed, 1 of them refused by the server: left out" in " ".join(short(both))
     begun = full(write_run(tmp_path / "begun", [answer("p", 1.0, scored=False)], planned=2))
-    assert "begun: 1 answers are not scored yet; `mmdyn score` scores them." in begun
+    assert "begun: 1 answer is not scored yet; `mmdyn score` scores all." in begun
     assert "m1, exam, standard: no answer has score" in begun
 
 
@@ -181,3 +184,26 @@ def test_plain_cells_are_a_table_too(capsys: pytest.CaptureFixture[str]) -> None
     assert (title, heads.split(), set(line.strip())) == ("What would be asked", ["model", "set", "asks", "cost"], {"─"})
     assert first.split()[:3] == ["模型", "exam", "5"] and second.split()[2] == "12,000"
     assert cell_len(first) == cell_len(second) and rest == ["", "nothing was asked", ""]
+
+
+def test_contrasts_say_which_scores_their_sides_are(tmp_path: Path) -> None:
+    records = [*answers("1111111100"), *answers("1100uu1100", DYNAMIC)]
+    raw = " ".join(short(write_run(tmp_path / "raw", records)))
+    assert "are scores not corrected for chance of the n questions that both have" in raw
+    unread = " ".join(short(write_run(tmp_path / "unread", [*records, *answers("1uuuuuuuu1", DYNAMIC, epoch=1)])))
+    assert ("needs a judge: answers, those of both sides together" in unread) == ("needs a" in unread)
+
+
+def test_corrected_scores_say_that_the_first_ones_are_not(tmp_path: Path) -> None:
+    part = TablePart("contrasts", "Contrasts", "quantity", [], [])
+    factors = {"model": "m", "set": "s", "factor": "variant", "a": "standard", "b": "dynamic", "variant": "dynamic"}
+    factors |= {"chain": "pad", "context": "none", "style": "direct"}
+    row = Row(factors=factors, quantity="difference", unit="points", value=-0.2, n=5, scale="corrected", needs_judge=2)
+    notes = grid_of(replace(part, rows=[row])).notes
+    assert notes[1:3] == [
+        "both sides, and their change, are scores corrected for chance of the n questions that both have; raw: the"
+        " uncorrected change",
+        "needs a judge: answers, those of both sides together",
+    ]
+    assert grid_of(replace(part, rows=[replace(row, scale="raw")])).notes[1].startswith("both sides, and their change")
+    assert CHANCE_MEANS.startswith("The score is of all its questions, as it was given; chance is what guessing earns.")

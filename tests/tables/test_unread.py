@@ -43,8 +43,8 @@ def told(found: Report) -> list[str]:
     return [line for line in doubts(found) if " a judge" in line]
 
 
-UNREAD = "answers were not read (or cut off), and no interval or p allows for a judge of them"
-WAITS = "answers wait for a judge: intervals and p hold for every verdict on them"
+UNREAD = "answers were not read (or cut off): no interval or p allows for a judge"
+WAITS = "answers wait for a judge: intervals and p hold for every verdict"
 
 
 def test_unread_answers_are_in_no_interval_and_that_is_said(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_gain_below_a_point_is_in_the_row_alone(tmp_path: Path) -> None:
     found = asked(tmp_path, open_to_a_judge(answers("1" * 104 + "0" * 1 + "u")), answers("1" * 106, DYNAMIC))
     row = score(found, variant="standard")
     assert (row.at_most, row.gain) == (pytest.approx(105 / 106, abs=1e-6), 0.0) and "unread" not in score_text(row)
-    assert told(found) == [f"1 {UNREAD}"]
+    assert told(found) == ["1 answer was not read (or cut off): no interval or p allows for a judge"]
 
 
 def test_an_empty_reply_needs_no_judge_and_a_refused_one_may(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ function filter() {
   for (const block of blocks) block.hidden = !seen.has(block);
   for (const { variant } of flips) variant.hidden = !variants.has(variant);
   for (const block of seen) block.querySelector("[data-flips]:not([hidden])").open = true;
-  document.querySelector("[data-found]").textContent = `${seen.size} of ${blocks.length} questions`;
+  document.querySelector("[data-found]").textContent = `${seen.size} of ${blocks.length} question${blocks.length === 1 ? "" : "s"}`;
 }
 
 if (find) {
