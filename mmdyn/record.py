@@ -72,7 +72,9 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     error: set where there is no answer; `text` is then empty. final: another request would not correct it.
     reasoning: the model's thoughts, separate from the answer.
     logprobs: of the answer's tokens, in nats, where requested; where options were weighed (`finish_reason` is
-        `likelihood`), the sum over each option's tokens, and `option_tokens` are their numbers.
+        `likelihood`), the sum over each option's tokens, and `option_tokens` are their numbers; where a text was
+        weighed by itself (`tokens`), of its tokens, and `vocabulary` holds for each of them the mean and the standard
+        deviation of all tokens' log-probabilities at its place, under the model's own distribution, where it is known.
     changed: parts that were sent in another form than the set's, such as a smaller picture.
     cost: in `currency`, by the given prices; 0 for a cached reply, None where it is unknown.
     made: the time of the reply, in seconds of Unix time. cached: whether the reply comes from the cache.
@@ -90,6 +92,7 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     reasoning: str = ""
     logprobs: tuple[float, ...] = ()
     option_tokens: tuple[int, ...] = ()
+    vocabulary: tuple[tuple[float, float], ...] = ()
     changed: str = ""
     cost: float | None = None
     currency: str = ""

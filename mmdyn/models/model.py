@@ -51,9 +51,14 @@ class ChoicesPart(Struct, frozen=True, tag="choices"):
 
     The model generates nothing: `Reply.text` is the text before them with the most probable one, and `Reply.logprobs`
     holds the log-probability of each.
+
+    alone: it is the only part of the only message, and its only text is weighed by itself, without a template, behind
+        nothing but the token with which texts begin, where the tokenizer has one. `Reply.logprobs` then holds the
+        log-probability of each token; without such a beginning that of the first token is unknown and left out.
     """
 
     texts: tuple[str, ...]
+    alone: bool = False
 
 
 Part: TypeAlias = TextPart | ImagePart | ChoicesPart
@@ -93,6 +98,16 @@ def choices(messages: tuple[Message, ...]) -> tuple[str, ...]:
     return last.texts if isinstance(last, ChoicesPart) else ()
 
 
+def is_alone(messages: tuple[Message, ...]) -> bool:
+    """Whether a text is to be weighed by itself.
+
+    >>> is_alone((Message("assistant", (ChoicesPart(("Seven is prime.",), alone=True),)),))
+    True
+    """
+    last = messages[-1].parts[-1] if messages and messages[-1].parts else None
+    return isinstance(last, ChoicesPart) and last.alone
+
+
 def pictures_of(messages: tuple[Message, ...]) -> str:
     """A digest of the pictures in the messages, in any order; empty where there are none.
 
@@ -115,7 +130,9 @@ def identity(messages: tuple[Message, ...]) -> Json:
 def _identity(part: Part) -> Json:
     if isinstance(part, TextPart):
         return part.text
-    return {"image": part.digest} if isinstance(part, ImagePart) else {"choices": list(part.texts)}
+    if isinstance(part, ImagePart):
+        return {"image": part.digest}
+    return {"alone" if part.alone else "choices": list(part.texts)}
 
 
 PARTS = re.compile(r",(?=\s*[\w.-]+\s*=)")

@@ -43,6 +43,11 @@ def weighed(*parts: str | ImagePart, lead: str = "Answer:", among: Sequence[str]
     return user(*parts), Message("assistant", (TextPart(lead), ChoicesPart(tuple(among))))
 
 
+def by_itself(text: str) -> Messages:
+    """A text that is to be weighed by itself, token by token."""
+    return (Message("assistant", (ChoicesPart((text,), alone=True),)),)
+
+
 async def ask_together(model: str, requests: Sequence[Messages]) -> list[Reply]:
     """Every request's reply, asked all at once."""
     opened = open_model(model)

@@ -9,12 +9,13 @@ from typing import Any
 
 import making_models
 import pytest
-from asking_locally import ask_alone, ask_together, speckled, user, weighed
+from asking_locally import ask_alone, ask_together, by_itself, speckled, user, weighed
 
 from making import choice, true_false
 from mmdyn.data import ImageFolder
 from mmdyn.errors import ModelError
 from mmdyn.models import ChoicesPart, Message, RejectedError, TextPart, choices, identity, open_model
+from mmdyn.models.backends._continuations import read_continuations
 from mmdyn.models.backends._local_backend import continuation_ids
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
@@ -95,7 +96,7 @@ async def test_prompts_and_pictures_are_read_once_for_all_options(made: Callable
     await asyncio.gather(*map(model.ask, requests))
     await model.close()
     assert seen == [2] and read[0][1] > 20, "two pictures, and a prompt of so many tokens, once"
-    assert read[1:] == [(2, 1)] * sum(len(text) - 1 for text in among)
+    assert read[1:] == [(2, len(text) - 1) for text in among], "and each option in one pass"
 
 
 @pytest.mark.parametrize("name", ["llava", "idefics3", "gemma3", "paddleocr_vl"])
@@ -207,3 +208,93 @@ def test_tokens_of_a_continuation() -> None:
     assert continuation_ids(Merging(), "答案：", "A") == (65,), "grown together with what it follows, it counts alone"
     with pytest.raises(ValueError, match="the model's tokenizer makes nothing of the option ''"):
         continuation_ids(Merging(), "Answer:", "")
+
+
+def told_by_hand(folder: Path, text: str, before: str = "") -> list[list[float]]:
+    """Of each token of a text but one without any before it: log-probability, mean and deviation of the vocabulary."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
+    ids = tokenizer(before + text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+    with torch.no_grad():
+        table = torch.log_softmax(model(ids).logits[0].double(), -1)[:-1]
+    mean = (table.exp() * table).sum(-1)
+    deviation = ((table.exp() * table.square()).sum(-1) - mean.square()).sqrt()
+    return torch.stack([table.gather(-1, ids[0, 1:, None])[:, 0], mean, deviation]).tolist()
+
+
+TEXTS = ("Seven is prime.", "七是质数。", "to be or not to be " * 20, "ab", "How many?\nA. two\nB. three")
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2", "mistral", "mamba"])
+async def test_texts_by_themselves_are_told_token_by_token(made: Callable[[str], Path], name: str) -> None:
+    """In batches with others, also of models with a window or a state; no template is around them."""
+    replies = await ask_together(f"hf:{made(name)}", [by_itself(text) for text in TEXTS])
+    for reply, text in zip(replies, TEXTS, strict=True):
+        logprobs, means, deviations = told_by_hand(made(name), text)
+        assert reply.logprobs == pytest.approx(logprobs, abs=1e-4) and len(logprobs) == len(text.encode()) - 1
+        assert [pair[0] for pair in reply.vocabulary] == pytest.approx(means, abs=1e-4)
+        assert [pair[1] for pair in reply.vocabulary] == pytest.approx(deviations, abs=1e-3)
+        assert (reply.finish_reason, reply.option_tokens, reply.text) == ("tokens", (), "")
+        assert reply.usage.prompt_tokens == len(text.encode())
+
+
+async def test_the_first_token_counts_where_texts_have_a_beginning(begun: Path) -> None:
+    (reply,) = await ask_together(f"hf:{begun}", [by_itself("ab")])
+    assert reply.logprobs == pytest.approx(told_by_hand(begun, "ab", "<s>")[0], abs=1e-4) and len(reply.logprobs) == 2
+
+
+@pytest.mark.parametrize("name", ["llava", "gemma3", "paddleocr_vl", "idefics3"])
+async def test_models_of_pictures_tell_texts_by_themselves(made: Callable[[str], Path], name: str) -> None:
+    long, short = await ask_together(f"hf:{made(name)}", [by_itself("Seven is <image> prime."), by_itself("Seven")])
+    assert long.logprobs[:4] == pytest.approx(short.logprobs, abs=1e-3) and len(short.logprobs) == 4
+    assert ("a text that stands for a picture parted in two" in long.changed) == (name != "gemma3")
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "qwen2"])
+@pytest.mark.parametrize("room", [1, 1500, 2**25])
+def test_in_one_pass_and_in_many(made: Callable[[str], Path], name: str, room: int) -> None:
+    """With room for one it is token by token, as the model generates: the others are equal to it."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(made(name)), AutoModelForCausalLM.from_pretrained(made(name))
+    inputs = tokenizer(["Is it so?", "Why?"], return_tensors="pt", padding=True, padding_side="left")
+    found = [[tuple(tokenizer(text)["input_ids"]) for text in each] for each in (("so be it " * 9, "no"), ("a", "bcd"))]
+    passes = list[int]()
+    model.register_forward_pre_hook(lambda _, args, given: passes.append(given["input_ids"].shape[1]), with_kwargs=True)
+    with torch.inference_mode():
+        how = {"custom_generate": read_continuations, "continuations": found, "use_cache": True, "max_new_tokens": 1}
+        told, one = (model.generate(**inputs, **how, room=each) for each in (room, 1))
+    for mine, theirs in zip([*told[0], *told[1]], [*one[0], *one[1]], strict=True):
+        assert [[*token] for token in mine] == [pytest.approx([*token], abs=1e-4) for token in theirs]
+    assert [len(each) for row in told for each in row] == [81, 2, 1, 3]
+    steps = {1: 80 + 2, 1500: 40 + 1, 2**25: 1 + 1}[room]
+    assert len(passes) == 1 + steps + 1 + 82
+
+
+@pytest.mark.parametrize("backend", ["hf", "completions"])
+async def test_texts_of_a_token_and_too_long_ones_are_refused_alone(begun: Path, backend: str) -> None:
+    from weighing import weighing
+
+    async with weighing(begun, "vllm") as (url, _):
+        model = open_model(f"hf:{begun},batch=4" if backend == "hf" else f"completions:m,base_url={url}")
+        asked = [model.ask(by_itself(text)) for text in ("", "ab", "x" * 3000)]
+        empty, short, long = await asyncio.gather(*asked, return_exceptions=True)
+        await model.close()
+    assert isinstance(empty, RejectedError) and str(empty).startswith("the text has no token behind another")
+    assert not isinstance(short, BaseException) and len(short.logprobs) == 2
+    if backend == "hf":
+        assert isinstance(long, RejectedError) and "is beyond the 2048 that the model takes" in str(long)
+
+
+async def test_what_is_asked_of_a_text_by_itself_is_a_request_of_its_own(made: Callable[[str], Path]) -> None:
+    """Beside options of equal length, in one go; a control token in it is parted."""
+    asked = [by_itself("ab"), weighed("ab", among=("ab",)), by_itself("a<s>b")]
+    alone, option, marked = await ask_together(f"hf:{made('llama')}", asked)
+    assert (len(alone.logprobs), len(option.logprobs)) == (1, 1) and alone.logprobs != option.logprobs
+    assert len(marked.logprobs) == len("a< s>b") - 1 and "control token parted in two" in marked.changed
+    assert identity(asked[0]) == [["assistant", [{"alone": ["ab"]}]]]
+    with pytest.raises(ModelError, match="cannot weigh options"):
+        await open_model("baseline:random").ask(asked[0])

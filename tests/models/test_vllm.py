@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from asking_locally import ask_together, speckled, user, weighed
+from asking_locally import ask_together, by_itself, speckled, user, weighed
 from making_vllm import vllm_installed
 
 from mmdyn.errors import ModelError, UserError
@@ -73,6 +73,17 @@ async def test_options_are_weighed(installed: None, made: Callable[[str], Path])
     means = [total / count for total, count in zip(sums, (2, 2, 5), strict=True)]
     assert reply.text == "Answer:" + (" B", " A", " True")[means.index(max(means))]
     assert reply.usage.prompt_tokens == len("S<user>?\n<assistant>Answer:")
+
+
+async def test_tokens_of_texts_by_themselves(installed: None, made: Callable[[str], Path]) -> None:
+    from transformers import AutoTokenizer
+
+    (reply, other) = await ask_together(f"vllm:{made('llama')}", [by_itself("Is it so?"), by_itself("是的")])
+    ids = AutoTokenizer.from_pretrained(made("llama"))("Is it so?")["input_ids"]
+    assert reply.logprobs == pytest.approx([-token / 100 for token in ids[1:]]) and len(other.logprobs) == 5
+    assert (reply.vocabulary, reply.usage.prompt_tokens) == ((), len(ids))
+    with pytest.raises(RejectedError, match="no token behind another"):
+        await ask_together(f"vllm:{made('llama')}", [by_itself("x")])
 
 
 async def test_one_that_is_too_long_fails_alone(installed: None, made: Callable[[str], Path]) -> None:

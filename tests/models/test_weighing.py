@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asking_locally import Messages, ask_together, user, weighed
+from asking_locally import Messages, ask_together, by_itself, user, weighed
 from running import evaluated
-from weighing import KINDS, Weights, weighing
+from weighing import KINDS, Weights, weighing, with_tokenizer
 
 from making import choice, picture, true_false, write_set
 from mmdyn.errors import ModelError
@@ -24,29 +24,6 @@ ASKED = [
     weighed("What?", among=(" True", " False", " T")),
     (user("Which?"), Message("assistant", (TextPart("Answer: A"),)), *weighed("And now?")),
 ]
-
-
-@pytest.fixture(scope="session")
-def begun(made: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A base checkpoint whose tokenizer puts BOS before each text."""
-    folder = tmp_path_factory.mktemp("begun") / "qwen2"
-    shutil.copytree(made("qwen2"), folder)
-    return with_tokenizer(folder, post_processor=BOS)
-
-
-BOS = {
-    "type": "TemplateProcessing",
-    "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
-    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
-    "special_tokens": {"<s>": {"id": "<s>", "ids": [257], "tokens": ["<s>"]}},
-}
-
-
-def with_tokenizer(folder: Path, **changes: object) -> Path:
-    file = folder / "tokenizer.json"
-    whole = json.loads(file.read_text())
-    file.write_text(json.dumps({**whole, **changes}))
-    return folder
 
 
 async def asked(url: str, requests: list[Messages], options: str = "") -> list[Reply]:
@@ -156,3 +133,26 @@ async def test_a_run_by_likelihood_and_in_the_base_form_is_the_one_of_hf(
         for sample, reply in found.items():
             assert reply.text == expected[sample].text
             assert reply.logprobs == pytest.approx(expected[sample].logprobs, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_every_server_tells_the_tokens_of_a_text_by_itself(begun: Path, kind: str) -> None:
+    """All but the first, before which only some servers put a token; of the vocabulary they tell nothing."""
+    texts = ["Seven is prime.", "七是质数。"]
+    expected = await ask_together(f"hf:{begun}", [by_itself(text) for text in texts])
+    async with weighing(begun, kind) as (url, _):
+        replies = await asked(url, [by_itself(text) for text in texts])
+    for mine, theirs in zip(replies, expected, strict=True):
+        assert mine.logprobs == pytest.approx(theirs.logprobs[-len(mine.logprobs) :], abs=1e-3)
+        assert len(theirs.logprobs) - len(mine.logprobs) == (kind == "llama-cpp-python")
+        assert (mine.vocabulary, mine.finish_reason) == ((), "tokens") and mine.usage.prompt_tokens > 0
+
+
+@pytest.mark.parametrize(("kind", "told", "says"), SILENT)
+async def test_a_server_that_tells_no_tokens_is_refused(begun: Path, kind: str, told: bool, says: str) -> None:
+    async with weighing(begun, kind, told=told) as (url, _):
+        model = open_model(f"completions:m,base_url={url}")
+        with pytest.raises(ModelError, match="tells no log-probabilities of a text") as error:
+            await model.ask(by_itself("Seven is prime."))
+        await model.close()
+    assert says in str(error.value) and "\n" not in str(error.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,21 @@ import msgspec
 from aiohttp import web
 
 KINDS = ("vllm", "sglang", "llama.cpp", "llama-cpp-python", "tgi")
+
+
+BOS = {
+    "type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {"<s>": {"id": "<s>", "ids": [257], "tokens": ["<s>"]}},
+}
+
+
+def with_tokenizer(folder: Path, **changes: object) -> Path:
+    file = folder / "tokenizer.json"
+    whole = json.loads(file.read_text())
+    file.write_text(json.dumps({**whole, **changes}))
+    return folder
 
 
 class Weights:

@@ -2,58 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
+
+ROOM = 2**25
+"""The most log-probabilities (prompts x tokens x vocabulary) that are computed at a time."""
 
 
-def log_likelihoods(
+class Token(NamedTuple):
+    """A token's log-probability, in nats, and the mean and the standard deviation of those of all tokens at its place,
+    under the model's own distribution."""
+
+    logprob: float
+    mean: float
+    deviation: float
+
+
+def read_continuations(
     model: Any,
     input_ids: Any,
     logits_processor: Any,
     stopping_criteria: Any,
     generation_config: Any,
     continuations: Sequence[Sequence[tuple[int, ...]]],
+    room: int = ROOM,
     **state: Any,
-) -> list[list[float]]:
+) -> list[list[list[Token]]]:
     """A way to decode for `generate(custom_generate=...)`, which sets up masks, positions and the cache for it.
 
-    Continuations are told token by token, as the model itself would write them: so every architecture keeps its own
-    positions (of pictures, too) and cache. Those of one token cost nothing but the prompt.
+    Continuations are read behind the prompt, as the model itself would go on: so every architecture keeps its own
+    positions (of pictures, too) and cache. Those of one token cost nothing but the prompt, others one pass; several,
+    where a table of log-probabilities would be too large. A model that keeps a state in place of keys and values
+    (Mamba) reads token by token, because its state cannot take several.
 
     Args:
         model: With what `generate` hands over: `input_ids` of shape (prompts, length), padded on the left, and so on.
         continuations: For each prompt the tokens of each of its continuations.
+        room: The most log-probabilities that are computed at a time.
 
     Returns:
-        For each prompt the log-probability of each continuation, in nats.
+        For each prompt what is told of each token of each continuation.
     """
     import torch
 
-    def read(ids: Any, state: dict[str, Any], **how: Any) -> tuple[Any, dict[str, Any]]:
-        """Log-probabilities of the next token, of shape (prompts, vocabulary), and the state behind the ids."""
+    def read(ids: Any, count: int, state: dict[str, Any], **how: Any) -> tuple[Any, Callable[[int], dict[str, Any]]]:
+        """Log-probabilities of what comes after each of the last tokens, of shape (prompts, count, vocabulary), and the
+        state in which so many tokens can be read behind them."""
+        state |= {"logits_to_keep": count} if "logits_to_keep" in state else {}
         outputs = model(**model.prepare_inputs_for_generation(ids, **how, **state), return_dict=True)
-        state = model._update_model_kwargs_for_generation(outputs, state, model.config.is_encoder_decoder)
-        return torch.log_softmax(outputs.logits[:, -1].float(), -1).to(ids.device), state
+        table = torch.log_softmax(outputs.logits[:, -count:].float(), -1).to(ids.device)
+        encodes = model.config.is_encoder_decoder
+        return table, lambda more: model._update_model_kwargs_for_generation(outputs, {**state}, encodes, more)
 
-    first, state = read(input_ids, state, is_first_iteration=True)
-    step = {"next_sequence_length": 1} if state.get("use_cache", True) else {}
-    sums = list[list[float]]()
+    first, behind_prompt = read(input_ids, 1, state, is_first_iteration=True)
+    step = 1 if model._is_stateful else max(1, room // first.numel())
+    found: list[list[list[Token]]] = [[] for _ in continuations]
     for number in range(max(map(len, continuations))):
         rows = [each[number] if number < len(each) else () for each in continuations]
         wide = max(map(len, rows))
         tokens = torch.tensor([[*row, *[0] * (wide - len(row))] for row in rows], device=input_ids.device)
-        told = torch.tensor([[1.0] * len(row) + [0.0] * (wide - len(row)) for row in rows], device=input_ids.device)
-        table, ids, then = first, input_ids, state
-        total = torch.zeros(len(rows), device=input_ids.device)
-        for place in range(wide):
-            if place:
-                ids = torch.cat([ids, tokens[:, place - 1 : place]], -1)
-                then = _own_cache(then) if place == 1 else then
-                table, then = read(ids, then, **step)
-            total = total + told[:, place] * table.gather(1, tokens[:, place : place + 1])[:, 0]
-        sums.append(total.tolist())
-    return [[column[row] for column, _ in zip(sums, each, strict=False)] for row, each in enumerate(continuations)]
+        told, ids, behind = [_told(first, tokens[:, :1])], input_ids, behind_prompt
+        for start in range(0, wide - 1, step):
+            new = tokens[:, start : min(start + step, wide - 1)]
+            ids, count = torch.cat([ids, new], -1), new.shape[1]
+            then = behind(count) if start else _own_cache(behind(count))
+            how = {"next_sequence_length": count} if then.get("use_cache", True) else {}
+            table, behind = read(ids, count, then, **how)
+            told.append(_told(table, tokens[:, start + 1 : start + 1 + count]))
+        for own, row, values in zip(found, rows, torch.cat(told, 1).tolist(), strict=True):
+            own += [[Token(*value) for value in values[: len(row)]]] * bool(row)
+    return found
+
+
+def _told(table: Any, tokens: Any) -> Any:
+    """What is told of tokens of shape (prompts, count), in the order of Token's fields along the last axis."""
+    import torch
+
+    shares = table.exp()
+    mean = -torch.special.entr(shares).sum(-1, keepdim=True)
+    squares = (shares * (table - mean).square()).nan_to_num(0.0)  # where a token is impossible, minus infinity
+    return torch.cat([table.gather(-1, tokens[..., None]), mean, squares.sum(-1, keepdim=True).sqrt()], -1)
 
 
 def _own_cache(state: dict[str, Any]) -> dict[str, Any]:

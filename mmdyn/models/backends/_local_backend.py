@@ -18,6 +18,7 @@ from msgspec import Meta, Struct
 from mmdyn.errors import ModelError
 from mmdyn.keys import Json, digest
 from mmdyn.models.backends._pictures import decode
+from mmdyn.models.backends._replies import NO_TOKENS
 from mmdyn.models.checkpoint import Form, Precision, find_checkpoint, torch_device, torch_dtype
 from mmdyn.models.model import (
     ImagePart,
@@ -28,6 +29,7 @@ from mmdyn.models.model import (
     TextPart,
     choices,
     identity,
+    is_alone,
     typed_model,
 )
 from mmdyn.record import Reply, Usage
@@ -160,7 +162,8 @@ class LocalPrompt(Struct, frozen=True, eq=False):
     given.
 
     `special`: whether the tokenizer is to add its own special tokens, which a chat template brings. `lead`: the end of
-    the text, with which the answer begins. `seed`: what its draws are keyed with.
+    the text, with which the answer begins. `seed`: what its draws are keyed with. `alone`: the text is empty, and its
+    only choice is weighed by itself, token by token.
     """
 
     text: str
@@ -170,6 +173,7 @@ class LocalPrompt(Struct, frozen=True, eq=False):
     lead: str
     seed: tuple[str | int, ...]
     changed: str
+    alone: bool = False
 
 
 class Prompter:
@@ -188,6 +192,8 @@ class Prompter:
     ) -> LocalPrompt:
         """The prompt for some messages; a last message of the assistant's is where the answer begins. Raises
         Refused."""
+        if is_alone(messages):
+            return self._alone(choices(messages)[0], changed, seed)
         if pictures and not self._vision:
             raise Refused("the model reads no pictures: ask it questions without, or name a vision-language model")
         if self._system is not None and not any(message.role == "system" for message in messages):
@@ -198,10 +204,19 @@ class Prompter:
         text = self._templated(turns) + lead if self._chat else self._plain(turns, lead)
         bos = self.tokenizer.bos_token
         special = not self._chat or (self._vision and not (bos and text.startswith(bos)))
-        for what, tokens in (("picture", self._placeholders), ("control token", self._controls)):
-            if any(token in message.text for token in tokens for message in messages):
-                changed = "; ".join(filter(None, [changed, f"a text that stands for a {what} parted in two"]))
+        changed = self._parted([message.text for message in messages], changed)
         return LocalPrompt(text, pictures, choices(messages), special, lead, seed, changed)
+
+    def _alone(self, text: str, changed: str, seed: tuple[str | int, ...]) -> LocalPrompt:
+        changed = self._parted([text], changed)
+        return LocalPrompt("", [], (self._own(text),), True, "", seed, changed, alone=True)
+
+    def _parted(self, texts: Sequence[str], changed: str) -> str:
+        """What was changed, with what `_own` changes in texts."""
+        for what, tokens in (("picture", self._placeholders), ("control token", self._controls)):
+            if any(token in text for token in tokens for text in texts):
+                changed = "; ".join(filter(None, [changed, f"a text that stands for a {what} parted in two"]))
+        return changed
 
     def _templated(self, turns: tuple[Message, ...]) -> str:
         from jinja2 import TemplateError
@@ -273,6 +288,18 @@ def continuation_ids(tokenizer: Any, text: str, continuation: str) -> tuple[int,
     return tuple(alone)
 
 
+def ids_alone(tokenizer: Any, text: str) -> tuple[int, ...]:
+    """The tokens of a text by itself, behind the one with which texts begin, if there is one.
+
+    Raises ValueError where none of them has another before it.
+    """
+    ids = tokenizer(text)["input_ids"]
+    ids = ids[:-1] if ends_texts(tokenizer) else ids
+    if len(ids) < 2:
+        raise ValueError(NO_TOKENS)
+    return tuple(ids)
+
+
 def written(prompt: LocalPrompt, text: str, finish: str, read: int, tokens: int) -> Reply:
     """The reply for what a model wrote behind a prompt: `read` tokens of the prompt, `tokens` of its own."""
     reasoning, answer = split_thinking(text)
@@ -321,7 +348,8 @@ class LocalOptions(Struct, frozen=True):
         return self.temperature > 0 and self.seed is None
 
 
-Wanted = Literal["write", "weigh"]
+Wanted = Literal["write", "weigh", "read"]
+"""`read`: weigh texts by themselves."""
 
 
 class LocalEngine(Protocol):
@@ -338,7 +366,7 @@ class LocalEngine(Protocol):
         """Answers."""
 
     def weigh(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
-        """The likeliest of each prompt's choices; there are at least two."""
+        """The likeliest of each prompt's choices; or where it stands alone, what is told of its tokens."""
 
 
 class LocalRequest(Struct, frozen=True, eq=False):
@@ -422,7 +450,7 @@ class LocalBackend(ABC):
         pictures, changed = await asyncio.to_thread(decode, messages, options.max_pixels)
         seed = secrets.randbits(63) if options.seed is None else options.seed
         job = LocalRequest(messages, pictures, changed, ("draw tokens", seed, digest(identity(messages))))
-        wanted: Wanted = "weigh" if choices(messages) else "write"
+        wanted: Wanted = "read" if is_alone(messages) else "weigh" if choices(messages) else "write"
         try:
             return await asyncio.wrap_future(self._batches.submit((wanted, len(pictures), self._length(job)), job))
         except Refused as error:
@@ -497,7 +525,7 @@ class LocalBackend(ABC):
         engine, _ = self._loaded
         try:
             encoded = engine.encode(key[0], prompts) if encoded is None else encoded
-            return engine.weigh(prompts, encoded) if key[0] == "weigh" else engine.write(prompts, encoded)
+            return engine.write(prompts, encoded) if key[0] == "write" else engine.weigh(prompts, encoded)
         except ValueError as error:
             if len(prompts) == 1:
                 return [error]

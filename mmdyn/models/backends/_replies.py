@@ -18,6 +18,8 @@ from mmdyn.record import Reply, Usage
 MOST = 2**53
 """What no count of tokens reaches."""
 LONGEST_NAME = 200
+NO_TOKENS = "the text has no token behind another, so that none can be weighed"
+"""The error for a text that is too short to be weighed by itself."""
 
 
 def count(usage: object, name: str, within: str = "") -> int:
@@ -74,6 +76,15 @@ def likeliest(
         logprobs=tuple(sums),
         option_tokens=tuple(lengths),
         changed=changed,
+    )
+
+
+def token_reply(
+    logprobs: Sequence[float], usage: Usage, vocabulary: Sequence[tuple[float, float]] = (), changed: str = ""
+) -> Reply:
+    """The reply for a text that was weighed by itself; `Reply` says what the arguments are."""
+    return Reply(
+        finish_reason="tokens", usage=usage, logprobs=tuple(logprobs), vocabulary=tuple(vocabulary), changed=changed
     )
 
 
@@ -147,10 +158,18 @@ class Weigher:
     async def weigh(self, prompt: str, lead: str, texts: Sequence[str]) -> Reply:
         """The likeliest of `texts` behind a prompt that ends with `lead`. Raises TransientError, RejectedError, and
         ModelError where the server tells no log-probabilities."""
+        return await self._by_some_way(lambda read: self._weighed(read, prompt, lead, texts))
+
+    async def weigh_alone(self, text: str) -> Reply:
+        """The log-probabilities of a text's tokens but the first, which a server tells only where it puts a token
+        before it. Raises as `weigh` does."""
+        return await self._by_some_way(lambda read: self._told(read, text))
+
+    async def _by_some_way(self, ask: Callable[[_Way], Awaitable[Reply]]) -> Reply:
         why = ""
         for way in self._ways:
             try:
-                reply = await self._weighed(way, prompt, lead, texts)
+                reply = await ask(way)
             except _Untold as untold:
                 why = why or str(untold)
             else:
@@ -170,13 +189,16 @@ class Weigher:
             seam = _seam(before, whole)
             if seam == len(whole.tokens):
                 raise RejectedError(f"the model's tokenizer makes nothing of the option {text!r}")
-            sums.append(await self._sum(whole, seam, usage) - await self._sum(before, seam, usage))
+            sums.append(sum(await self._values(whole, seam, usage)) - sum(await self._values(before, seam, usage)))
             lengths.append(len(whole.tokens) - seam)
-        tokens = Usage(
-            prompt_tokens=sum(count(one, "prompt_tokens") for one in usage),
-            completion_tokens=sum(count(one, "completion_tokens") for one in usage),
-        )
-        return likeliest(lead, texts, sums, lengths, tokens)
+        return likeliest(lead, texts, sums, lengths, _counted(usage))
+
+    async def _told(self, read: _Way, text: str) -> Reply:
+        usage = list[object]()
+        whole = await read(text, usage)
+        if len(whole.tokens) < 2:
+            raise RejectedError(NO_TOKENS)
+        return token_reply(await self._values(whole, 1, usage), _counted(usage))
 
     async def _echoed(self, text: str, usage: list[object]) -> _Read:
         try:
@@ -210,11 +232,13 @@ class Weigher:
         body: dict[str, Json] = {"content": text, "add_special": True, "parse_special": False}
         return _Read((await self._elsewhere("/tokenize", body)).tokens)
 
-    async def _sum(self, read: _Read, start: int, usage: list[object]) -> float:
-        """The log-probability of the tokens from a place on, given those before it."""
+    async def _values(self, read: _Read, start: int, usage: list[object]) -> list[float]:
+        """The log-probabilities of the tokens from a place on, given those before them."""
         if read.logprobs:
-            return sum(value or 0.0 for value in read.logprobs[start:])
-        total = 0.0
+            if None in read.logprobs[max(start, 1) :]:
+                raise _Untold("the log-probability of a token is missing")
+            return [value or 0.0 for value in read.logprobs[start:]]
+        found = list[float]()
         for place in range(start, len(read.tokens)):
             bias: Json = [[read.tokens[place], FORCE]]
             answer = await self._complete({"prompt": list(read.tokens[:place]), "logit_bias": bias}, usage)
@@ -222,8 +246,8 @@ class Weigher:
             entry = logprobs.content[0] if logprobs and logprobs.content else _Entry()
             if entry.id != read.tokens[place] or entry.logprob is None:
                 raise _Untold("a token that was to come next did not, or its log-probability is missing")
-            total += entry.logprob
-        return total
+            found.append(entry.logprob)
+        return found
 
     async def _complete(self, body: dict[str, Json], usage: list[object]) -> _Answer:
         answer = _decoded(await self._post({**self._sent, **body, "logprobs": 1, "max_tokens": 1}, ""))
@@ -237,6 +261,14 @@ class Weigher:
             return _decoded(await self._post(body, path))
         except ModelError as error:
             raise _Untold(str(error)) from None
+
+
+def _counted(usage: Sequence[object]) -> Usage:
+    """The tokens of several requests."""
+    return Usage(
+        prompt_tokens=sum(count(one, "prompt_tokens") for one in usage),
+        completion_tokens=sum(count(one, "completion_tokens") for one in usage),
+    )
 
 
 def _seam(before: _Read, whole: _Read) -> int:

@@ -11,7 +11,7 @@ from mmdyn.keys import Json
 from mmdyn.models.backends._pictures import SentPicture, image_parts
 from mmdyn.models.backends._replies import Weigher
 from mmdyn.models.backends.openai import OpenAI
-from mmdyn.models.model import Message, RejectedError, Spec, choices
+from mmdyn.models.model import Message, RejectedError, Spec, choices, is_alone
 from mmdyn.record import Reply
 
 TOKENS = 1024
@@ -41,7 +41,9 @@ class Completions(OpenAI):
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """Send one request, or several where options are weighed. Raises TransientError, RejectedError, ModelError."""
         begun = messages[-1].text if messages[-1].role == "assistant" else ""
-        if texts := choices(messages):
+        if (texts := choices(messages)) and is_alone(messages):
+            return await self._weigher.weigh_alone(texts[0])
+        if texts:
             return await self._weigher.weigh(self._prompt(messages), begun, texts)
         reply = await super().ask(messages)
         return replace(reply, text=(begun + reply.text).strip())

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from mmdyn.errors import UserError
 from mmdyn.keys import stream
-from mmdyn.models.backends._continuations import log_likelihoods
+from mmdyn.models.backends._continuations import Token, read_continuations
 from mmdyn.models.backends._local_backend import (
     Key,
     LocalBackend,
@@ -22,11 +22,12 @@ from mmdyn.models.backends._local_backend import (
     Wanted,
     continuation_ids,
     ends_texts,
+    ids_alone,
     load_processor,
     load_weights,
     written,
 )
-from mmdyn.models.backends._replies import likeliest
+from mmdyn.models.backends._replies import likeliest, token_reply
 from mmdyn.models.checkpoint import USED, free_memory, need, ranks_here
 from mmdyn.models.model import Spec, choices, read_options
 from mmdyn.record import Reply, Usage
@@ -128,6 +129,8 @@ class _Engine:
     def encode(self, wanted: Wanted, prompts: Sequence[LocalPrompt]) -> Any:
         """Inputs to write after; to weigh, the choices' tokens too. Raises ValueError for what cannot be read."""
         with self._encoding:
+            if wanted == "read":
+                return self._alone(prompts)
             inputs = self._inputs(prompts)
             if wanted == "write":
                 return inputs
@@ -148,6 +151,16 @@ class _Engine:
         if special and self._ends_texts:
             _take_ends_off(inputs)
         return inputs
+
+    def _alone(self, prompts: Sequence[LocalPrompt]) -> Any:
+        """Texts by themselves: the first token of each, and what goes on behind it."""
+        import torch
+        from transformers import BatchFeature
+
+        whole = [ids_alone(self.tokenizer, prompt.choices[0]) for prompt in prompts]
+        first = torch.tensor([ids[:1] for ids in whole])
+        inputs = BatchFeature({"input_ids": first, "attention_mask": torch.ones_like(first)})
+        return [[ids[1:]] for ids in whole], inputs
 
     def _put(self, inputs: Any) -> Any:
         """Inputs on the model's device."""
@@ -185,8 +198,8 @@ class _Engine:
         ]
 
     def weigh(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
-        """The likeliest of each prompt's choices; prompts have equally many pictures. Raises ValueError where one
-        is too long."""
+        """The likeliest of each prompt's choices, or what is told of the tokens of texts that stand alone; prompts have
+        equally many pictures. Raises ValueError where one is too long."""
         import torch
 
         found, inputs = encoded
@@ -194,13 +207,20 @@ class _Engine:
         most = max(len(ids) for each in found for ids in each)
         self._check_length(max(lengths), most)
         with torch.inference_mode():
-            sums = self.model.generate(
-                **self._put(inputs), custom_generate=log_likelihoods, continuations=found, use_cache=most > 1
+            told = self.model.generate(
+                **self._put(inputs), custom_generate=read_continuations, continuations=found, use_cache=most > 1
             )
         return [
-            likeliest(prompt.lead, prompt.choices, each, [len(ids) for ids in choices], Usage(length), prompt.changed)
-            for prompt, each, choices, length in zip(prompts, sums, found, lengths, strict=True)
+            self._weighed(prompt, each, length) for prompt, each, length in zip(prompts, told, lengths, strict=True)
         ]
+
+    def _weighed(self, prompt: LocalPrompt, told: list[list[Token]], length: int) -> Reply:
+        if prompt.alone:
+            logprobs, *vocabulary = zip(*told[0], strict=True)
+            pairs = list(zip(*vocabulary, strict=True))
+            return token_reply(logprobs, Usage(length + len(logprobs)), pairs, prompt.changed)
+        sums = [sum(token.logprob for token in each) for each in told]
+        return likeliest(prompt.lead, prompt.choices, sums, [*map(len, told)], Usage(length), prompt.changed)
 
     def _reply(self, prompt: LocalPrompt, length: int, tokens: list[int]) -> Reply:
         ends = next((number for number, token in enumerate(tokens) if token in self._ends), None)

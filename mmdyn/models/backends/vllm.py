@@ -21,11 +21,12 @@ from mmdyn.models.backends._local_backend import (
     Wanted,
     continuation_ids,
     ends_texts,
+    ids_alone,
     load_processor,
     read_json,
     written,
 )
-from mmdyn.models.backends._replies import likeliest
+from mmdyn.models.backends._replies import likeliest, token_reply
 from mmdyn.models.checkpoint import own_cards, ranks_here, visible_cards
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply, Usage
@@ -98,6 +99,9 @@ class _Engine:
         if wanted == "write":
             return [self._put(prompt) for prompt in prompts]
         tokenizer = self._tokenizer
+        if wanted == "read":
+            whole = [ids_alone(tokenizer, prompt.choices[0]) for prompt in prompts]
+            return [[ids[1:]] for ids in whole], [{"prompt_token_ids": [*ids]} for ids in whole]
         found = [[continuation_ids(tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts]
         return found, [self._put(prompt, ids) for prompt, each in zip(prompts, found, strict=True) for ids in each]
 
@@ -128,9 +132,13 @@ class _Engine:
         for prompt, each in zip(prompts, found, strict=True):
             outputs = [next(made) for _ in each]
             lengths = [len(ids) for ids in each]
-            sums = [_sum(output, ids) for output, ids in zip(outputs, each, strict=True)]
-            read = Usage(len(outputs[0].prompt_token_ids) - lengths[0])
-            replies.append(likeliest(prompt.lead, prompt.choices, sums, lengths, read, prompt.changed))
+            values = [_values(output, ids) for output, ids in zip(outputs, each, strict=True)]
+            read = Usage(len(outputs[0].prompt_token_ids) - (0 if prompt.alone else lengths[0]))
+            if prompt.alone:
+                replies.append(token_reply(values[0], read, changed=prompt.changed))
+            else:
+                sums = [*map(sum, values)]
+                replies.append(likeliest(prompt.lead, prompt.choices, sums, lengths, read, prompt.changed))
         return replies
 
     def _put(self, prompt: LocalPrompt, more: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -141,7 +149,7 @@ class _Engine:
         return {"prompt_token_ids": [*ids, *more], **pictures}
 
 
-def _sum(output: Any, ids: tuple[int, ...]) -> float:
-    """The log-probability of the prompt's last tokens."""
+def _values(output: Any, ids: tuple[int, ...]) -> list[float]:
+    """The log-probabilities of the prompt's last tokens."""
     last = output.prompt_logprobs[-len(ids) :]
-    return sum(float(table[token].logprob) for table, token in zip(last, ids, strict=True))
+    return [float(table[token].logprob) for table, token in zip(last, ids, strict=True)]
