@@ -270,6 +270,11 @@ class MaskedOptions(Whole, frozen=True, kw_only=True):
     """How often a model names a wrong option that was masked, with the set named and not, as `mmdyn probe` asked it."""
 
 
+class Membership(Whole, frozen=True, kw_only=True):
+    """How often a model finds a published question likelier than a held-out one, by its least likely tokens, as `mmdyn
+    probe` asked it, beside what the words alone tell."""
+
+
 Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | Analysis | Whole
 
 

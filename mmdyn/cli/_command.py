@@ -26,7 +26,13 @@ METAVARS = {
     **dict.fromkeys(("judges", "rerank", "rewriter", "variant_judge"), "MODEL"),
     **{"ops": "CHAINS", "take": "FIELD=VALUE:N,…", "base": "BASE,…", "executor": "NAME,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
-    **{"cache": "shared|own|none", "shots": "K:WAY", "examples": "SET,…", "is_random": "SET,…"},
+    **{
+        "cache": "shared|own|none",
+        "shots": "K:WAY",
+        "examples": "SET,…",
+        "is_random": "SET,…",
+        "published": "FIELD=VALUE",
+    },
     **{"File": "FILE", "Files": "FILE,…", "Runs": "RUN,…"},
 }
 LARGEST = (1 << 63) - 1

@@ -115,9 +115,34 @@ def options(run: Path, models: tuple[str, ...], **arguments: Any) -> None:
     _ask(run, models, take(arguments, Options), arguments)
 
 
-def _groups(kind: type[Struct]) -> Groups:
+def _member_options() -> Groups:
+    from mmdyn.run import Members
+
+    return _groups(Members, required="published")
+
+
+@command.command("members", groups=_member_options)
+@click.argument("run", type=click.Path(path_type=Path))
+@model_option
+@quiet_option
+def members(run: Path, models: tuple[str, ...], **arguments: Any) -> None:
+    """Ask the models of RUN how likely they find the words of questions that were published, and of those held out.
+
+    \b
+    mmdyn probe members RUN -m hf:Qwen/Qwen2.5-0.5B --published split=public --drawn-at-random
+
+    Scores: Min-K%++ of hf: models, Min-K% of vllm: and completions: models. They tell only where the held-out part was
+    drawn at random, and where the words alone do not tell the parts apart, which is looked at, too.
+    Exit status: 1 where some questions have no log-probabilities; 3 stopped at --max-cost or --max-requests.
+    """
+    from mmdyn.run import Members
+
+    _ask(run, models, take(arguments, Members), arguments)
+
+
+def _groups(kind: type[Struct], required: str = "") -> Groups:
     """The options of a kind of evidence, and those of asking."""
-    return {"Evidence": options_of(kind), "Limits": asking_options()}
+    return {"Evidence": options_of(kind, required=required), "Limits": asking_options()}
 
 
 def _ask(run: Path, models: tuple[str, ...], evidence: Probe[Any, Any, Any], asking: dict[str, Any]) -> None:

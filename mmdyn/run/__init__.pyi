@@ -22,6 +22,7 @@ from .predictions import score_predictions as score_predictions
 from .probe import Probed as Probed, probe as probe
 from .probes._probe import Probe as Probe
 from .probes.completion import Completion as Completion
+from .probes.membership import Members as Members
 from .probes.options import Options as Options
 from .probes.order import Order as Order
 from .recorded import (

@@ -49,6 +49,15 @@ from .intervals import (
     wilson as wilson,
     within as within,
 )
+from .membership import (
+    Blind as Blind,
+    blind_auc as blind_auc,
+    detectable_auc as detectable_auc,
+    greater_p as greater_p,
+    min_k as min_k,
+    near_groups as near_groups,
+    standardized as standardized,
+)
 from .memory_power import MemoryPriors as MemoryPriors, memory_power as memory_power
 from .order_ranks import detectable_share as detectable_share, rank_sum_tail as rank_sum_tail
 from .pair_strengths import BradleyTerry as BradleyTerry, bradley_terry as bradley_terry, reaches as reaches

@@ -312,8 +312,8 @@ def roc_auc(scores: Floats, positive: Ints, labels: Ints) -> Estimate:
     0.75
     """
     high, low = scores[positive == 1], scores[positive == 0]
-    above = _share_below(high, low)
-    below = 1 - _share_below(low, high)
+    above = share_below(high, low)
+    below = 1 - share_below(low, high)
     value = float(above.mean())
     influence = np.empty(len(scores))
     influence[positive == 1] = (above - value) / len(high)
@@ -329,7 +329,7 @@ def roc_auc(scores: Floats, positive: Ints, labels: Ints) -> Estimate:
     return Estimate(value, *wilson(value, n), "Wilson at effective n (Obuchowski)")
 
 
-def _share_below(of: Floats, among: Floats) -> Floats:
+def share_below(of: Floats, among: Floats) -> Floats:
     """For each number the share of others below it, an equal one counting one half."""
     others = np.sort(among)
     sides = np.searchsorted(others, of, "left") + np.searchsorted(others, of, "right")

@@ -44,6 +44,13 @@ from .measurements import (
     spell as spell,
     spell_kappa as spell_kappa,
 )
+from .membership import (
+    LEAST_OF_PART as LEAST_OF_PART,
+    MEMBERSHIP_SCORES as MEMBERSHIP_SCORES,
+    MembershipDesign as MembershipDesign,
+    MembershipScore as MembershipScore,
+    keep_membership_design as keep_membership_design,
+)
 from .memory_page import (
     Memory as Memory,
     evidence_parts as evidence_parts,

@@ -13,6 +13,7 @@ from mmdyn.table import (
     CutOffs,
     Ladder,
     MaskedOptions,
+    Membership,
     ParaphrasedCompletions,
     Part,
     PublishedAnswers,
@@ -23,8 +24,9 @@ from mmdyn.tables.blocks import Row, TablePart, p_digits
 from mmdyn.tables.completion import PUBLISHED as PUBLISHED_WORDING, REWORDED, word_for_word
 from mmdyn.tables.contrasts import ADJUSTED
 from mmdyn.tables.factors import front_of
-from mmdyn.tables.grid import p_value, percent
+from mmdyn.tables.grid import number, p_value, percent
 from mmdyn.tables.guessing import KEPT, OTHER_LETTER
+from mmdyn.tables.membership import AUC, AUC_WOULD_SHOW, BLIND, BLIND_WOULD_SHOW, MEANS
 from mmdyn.tables.memory import BETWEEN, BEYOND, BREAK, LOST, OTHER, PLACEBO, PUBLISHED
 from mmdyn.tables.question_order import BEATEN, BEYOND_OLDER, WOULD_SHOW
 from mmdyn.tables.recall import DIFFERENCE, NAMED, NOT_NAMED
@@ -40,6 +42,10 @@ PER_HALF = 2.8 / 1.96
 """The effect that is seen in four of five cases, in halves of the interval's width (the normal quantiles of 97.5 and
 80 %)."""
 
+NO_MEMBERS = (
+    "No question was scored by its tokens. That tells only of a set of which a part was held out at random"
+    " (`--drawn-at-random`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
+)
 NO_ORDER = (
     "No order of questions was weighed. It tells only of a set whose maker says that its order is random"
     " (`--is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
@@ -140,6 +146,17 @@ KINDS = {
         " without it has no base rate: many wrong options are what anybody would think of.",
         silence=NAME_ADDS_NOTHING,
     ),
+    "membership": Kind(
+        "Membership scores",
+        "scores of tokens",
+        AUC,
+        "a held-out part that was not drawn at random",
+        "Assumes that the held-out questions were drawn at random, one by one, from the same set, and were never"
+        " published, as `--drawn-at-random` declares. A score is the mean over the least likely fifth of a question's"
+        " tokens, weighed by itself without a chat template. Most text that was read once or twice leaves no trace in"
+        " such scores, so that a model that shows nothing may have read every question.",
+        silence="no sign of it in the scores of tokens, where what was read once or twice leaves mostly none",
+    ),
 }
 
 
@@ -154,7 +171,7 @@ class Memory(Why, frozen=True):
 
 def evidence_parts() -> list[Part]:
     """The declarations that the page needs beside those of the page on why (`why_parts`)."""
-    asked = Completions(), ParaphrasedCompletions(), MaskedOptions()
+    asked = Completions(), ParaphrasedCompletions(), MaskedOptions(), Membership()
     return [PublishedAnswers(), PublishedLetters(), CutOffs(), QuestionOrder(), *asked]
 
 
@@ -255,7 +272,9 @@ def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
         if part.kind == "publishedanswers" and (commands := further.counterfactual()):
             yield Line("The run that would tell:", commands)
         if part.kind == "questionorder":
-            yield Line(NO_ORDER, further.probe("order", *WEIGHING))
+            yield Line(NO_ORDER, further.probe("order", weighing=True))
+        if part.kind == "membership":
+            yield Line(NO_MEMBERS, further.probe("members", "--published", "FIELD=VALUE", weighing=True))
         if part.kind in NOT_ASKED:
             text, kind = NOT_ASKED[part.kind]
             yield Line(text, further.probe(kind) if kind else further.reworded())
@@ -376,6 +395,29 @@ def _options(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     yield from _recalled(who, rows, (NAMED, NOT_NAMED), "wrong options named")
 
 
+def _members(who: str, rows: dict[str, Row]) -> Iterator[Line]:
+    auc, blind = rows[AUC], rows[BLIND]
+    published, held_out = (rows[quantity].n for quantity in MEANS)
+    p = "" if auc.p_adjusted is None else f", adjusted p {p_value(auc.p_adjusted)}"
+    left_out = f" ({auc.left_out} more have no score: ask again)" if auc.left_out else ""
+    said = f"{who}: by {auc.method.partition(';')[0]} a published question is above a held-out one with an AUC of"
+    found = f"{who}: no AUC" if auc.value is None else f"{said} {_auc(auc)}{p}"
+    yield Line(f"{found}, {published} published and {held_out} held-out questions{left_out}.")
+    if auc.note:
+        yield Line(f"{auc.note[:1].upper()}{auc.note[1:]}.")
+    seen = rows[BLIND_WOULD_SHOW].value
+    least = (
+        "these are too few questions for it"
+        if seen is None
+        else f"it would show {seen:.2f} in four of five cases, and miss less"
+    )
+    yield Line(f"A classifier that sees the words alone: AUC {_auc(blind)}; {least}.")
+    if AUC_WOULD_SHOW in rows:
+        seen = rows[AUC_WOULD_SHOW].value
+        enough = f"In four of five cases an AUC of {seen or 1:.2f} would show; with more questions, a smaller one."
+        yield Line("Too few questions to test." if seen is None else enough)
+
+
 LINES = {
     "publishedanswers": _published,
     "publishedletters": _letters,
@@ -384,6 +426,7 @@ LINES = {
     "completions": _completions,
     "paraphrasedcompletions": _paraphrased,
     "maskedoptions": _options,
+    "membership": _members,
 }
 """Of each kind of evidence what is said of a model."""
 
@@ -393,6 +436,10 @@ def _power(row: Row) -> Line:
     return Line(
         "Too few questions to test." if seen is None else f"In four of five cases it would show {seen:.0f} points."
     )
+
+
+def _auc(row: Row) -> str:
+    return number(row.value, row.unit, row.ci95)
 
 
 def _share(row: Row) -> str:

@@ -33,6 +33,7 @@ from mmdyn.table import (
     Leaderboard,
     MaskedOptions,
     MeaningJudges,
+    Membership,
     Metrics,
     NamedTable,
     Noise,
@@ -71,6 +72,7 @@ from mmdyn.tables.factors import LEAK, PICKED, ModelFacts, plain_model
 from mmdyn.tables.guessing import guessing_notes, key_rows, letter_rows, position_rows, with_positions
 from mmdyn.tables.judged import CorrectedWatcher, DimensionsWatcher, JudgedWatcher, judge_rows
 from mmdyn.tables.masked_options import option_rows
+from mmdyn.tables.membership import membership_rows
 from mmdyn.tables.memory import PublishedAnswersWatcher, cut_off_notes, cut_off_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
@@ -153,6 +155,7 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Completions: completion_rows,
     ParaphrasedCompletions: paraphrase_rows,
     MaskedOptions: option_rows,
+    Membership: membership_rows,
 }
 
 
@@ -189,6 +192,7 @@ TITLES: dict[type, str] = {
     Completions: "Second halves of questions, beyond those of others: the set named, and not",
     ParaphrasedCompletions: "Second halves of questions, beyond those of others: the published wording, and another",
     MaskedOptions: "Wrong options that were masked: the set named, and not",
+    Membership: "Membership scores: whether published questions score above held-out ones",
     AnswerKeys: "Answer keys: how right answers are spread, and options that are never right",
     FieldTests: "Where it changed: whether the change from standard to dynamic differs by field",
     Attribution: "Attribution: what of the drop each operator takes, in points",

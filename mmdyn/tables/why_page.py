@@ -87,10 +87,13 @@ class NextRuns:
         models, run = _asked(self._models[label][0] for label in self._asked), _beside(self._run.folder, "reworded")
         return [*made, *[command_line("mmdyn", "probe", "completion", run, *models)] * bool(models)]
 
-    def probe(self, kind: str, *begins: str) -> list[str]:
-        """Ask for a kind of evidence, for each run; none without a model whose label begins so."""
-        models = _asked(self._models[label][0] for label in self._asked if label.startswith(begins or ""))
-        return [command_line("mmdyn", "probe", kind, run.folder, *models) for run in self._runs] if models else []
+    def probe(self, kind: str, *options: str, weighing: bool = False) -> list[str]:
+        """Ask for a kind of evidence, for each run; none where it takes a model that tells log-probabilities
+        (`weighing`), and there is none."""
+        begins = WEIGHING if weighing else ""
+        models = _asked(self._models[label][0] for label in self._asked if label.startswith(begins))
+        runs = self._runs if models else ()
+        return [command_line("mmdyn", "probe", kind, run.folder, *models, *options) for run in runs]
 
     def factorial(self) -> list[str]:
         """Make every subset of the operators (of many, some orders of the first MOST), and ask them; none for a single
