@@ -406,11 +406,7 @@ def _members(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     if auc.note:
         yield Line(f"{auc.note[:1].upper()}{auc.note[1:]}.")
     seen = rows[BLIND_WOULD_SHOW].value
-    least = (
-        "these are too few questions for it"
-        if seen is None
-        else f"it would show {seen:.2f} in four of five cases, and miss less"
-    )
+    least = "these are too few questions for it" if seen is None else f"in four of five cases it would show {seen:.2f}"
     yield Line(f"A classifier that sees the words alone: AUC {_auc(blind)}; {least}.")
     if AUC_WOULD_SHOW in rows:
         seen = rows[AUC_WOULD_SHOW].value

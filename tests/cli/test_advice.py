@@ -73,6 +73,7 @@ PARTS = {
     ("mmdyn/tables/memory_page.py", "--is-random"): "probe order",
     ("mmdyn/run/memory_plan.py", "--shards"): "probe order",
     ("mmdyn/tables/memory_page.py", "--drawn-at-random"): "probe members",
+    ("mmdyn/tables/memory_page.py", "--published"): "probe members",
     ("mmdyn/models/model.py", "--allow-programs"): "run",
     ("perturb/rewrite/_rewriter.py", "--rewriter"): "perturb",
     ("mmdyn/run/verdicts.py", "--models"): "compare",
