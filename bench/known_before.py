@@ -74,7 +74,7 @@ def published(remembers: float, able: float, attracted: float, count: int, repea
     stream, alarms = np.random.default_rng(2), 0
     options = ("one", "two", "three", "four")
     for _ in range(repeats):
-        beyond = list[float]()
+        asked = list[list[Asked]]()
         for _ in range(count):
             old, *right = stream.permutation(4)
             lure, known = stream.integers(4), stream.random() < remembers
@@ -82,10 +82,10 @@ def published(remembers: float, able: float, attracted: float, count: int, repea
             for number, place in enumerate(right):
                 wrong = lure if stream.random() < attracted else stream.integers(4)
                 said = old if known else place if stream.random() < able else wrong
-                answers.append(Asked(str(number), options[said], (options[old],), (options[place],)))
-            stuck, other = rates_of(answers)
-            beyond.append(stuck - other)
-        found = paired_difference(np.array(beyond), np.ones(count), np.arange(count))
+                answers.append(Asked(str(number), options[said], (options[old],), (options[place],), options))
+            asked.append(answers)
+        rates = rates_of(asked)
+        found = paired_difference(rates[:, 0] - rates[:, 1], np.ones(count), np.arange(count))
         alarms += bool(found.p is not None and found.p < 0.05 and found.value > 0)
     return alarms / repeats
 

@@ -244,7 +244,7 @@ class PublishedAnswers(Whole, frozen=True, kw_only=True):
 
 class PublishedLetters(Whole, frozen=True, kw_only=True):
     """How often variants whose right option was moved get the letter that was right in the published question, beside
-    how often they get each other wrong letter."""
+    how often the same letters are named where they are wrong and were so before."""
 
 
 class CutOffs(Whole, frozen=True, kw_only=True):

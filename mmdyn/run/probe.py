@@ -16,6 +16,7 @@ from mmdyn.models import Asker, Caches, open_budget
 from mmdyn.run.probes._probe import Probe
 from mmdyn.run.recorded import check_asked
 from mmdyn.run.verdicts import NoVerdict, VerdictPile, with_asker
+from mmdyn.tables import keep_probe_design
 from mmdyn.work import RunFolder, SetEntry, Store
 
 
@@ -63,7 +64,7 @@ def probe(
         failures, said = list[NoVerdict](), 0
         with Store(opened.records_folder) as store:
             for name, asked in by_set:
-                evidence.keep(store, asked.design, time.time_ns())
+                keep_probe_design(store, evidence.designs, name, asked.design, time.time_ns())
                 pile = VerdictPile(store, asked.kind, evidence.verdict)
                 whose = [asker.model.label, asker.model.identity]
                 own = {digest([*whose, identity]): job for identity, job in asked.jobs.items()}

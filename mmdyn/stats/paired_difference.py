@@ -112,6 +112,51 @@ def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound:
     return Difference(value, likelihood.interval(), likelihood.p(0.0), method)
 
 
+class Hits(NamedTuple):
+    """Answers that may hit a target: the question (0, 1, …), the target's stratum (0, 1, …), and 1 for a hit or 0."""
+
+    questions: Ints
+    strata: Ints
+    hits: Floats
+
+
+def matched_shares(cases: Hits, controls: Hits, count: int) -> Floats:
+    """Compute for each question the share of hits among its cases, and among its controls in the cases' strata.
+
+    A question counts once on either side. Controls are weighted so that over all questions each stratum counts as much
+    as among the cases (direct standardisation). So what hits a stratum more often than another whatever the question,
+    such as a favourite letter, has the same mean on both sides.
+
+    Args:
+        count: The number of questions.
+
+    Returns:
+        Shape (count, 2). Both are NaN for questions that lack either, or that have cases in a stratum without controls;
+        of single questions the second may exceed 1.
+
+    >>> cases = Hits(np.array([0, 1]), np.array([0, 0]), np.ones(2))
+    >>> controls = Hits(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([1.0, 0.0, 1.0, 0.0]))
+    >>> matched_shares(cases, controls, 2).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    own, other = (np.bincount(side.questions, minlength=count) for side in (cases, controls))
+    kept, size = (own > 0) & (other > 0), 1 + max(side.strata.max(initial=0) for side in (cases, controls))
+    weights = [1 / total[side.questions] for side, total in ((cases, own), (controls, other))]
+    while True:
+        wanted, found = (
+            np.bincount(side.strata, weight * kept[side.questions], size)
+            for side, weight in zip((cases, controls), weights, strict=True)
+        )
+        lost = np.unique(cases.questions[((wanted > 0) & (found == 0))[cases.strata]])
+        if not kept[lost].any():
+            break
+        kept[lost] = False
+    ratio = np.divide(wanted, found, out=np.zeros(size), where=found > 0)
+    stuck = np.bincount(cases.questions, weights[0] * cases.hits, count)
+    base = np.bincount(controls.questions, weights[1] * ratio[controls.strata] * controls.hits, count)
+    return np.where(kept[:, None], np.stack((stuck, base), 1), np.nan)
+
+
 def paired_difference_between(
     low: Floats, high: Floats, value: Floats, weights: Floats, labels: Ints, bound: float = 1.0
 ) -> Difference:

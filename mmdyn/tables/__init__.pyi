@@ -46,10 +46,10 @@ from .measurements import (
 )
 from .membership import (
     LEAST_OF_PART as LEAST_OF_PART,
+    MEMBERSHIP_DESIGN as MEMBERSHIP_DESIGN,
     MEMBERSHIP_SCORES as MEMBERSHIP_SCORES,
     MembershipDesign as MembershipDesign,
     MembershipScore as MembershipScore,
-    keep_membership_design as keep_membership_design,
 )
 from .memory_page import (
     Memory as Memory,
@@ -60,6 +60,7 @@ from .memory_page import (
 from .pairing import EVEN as EVEN
 from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Chart as Chart, Plot as Plot, Point as Point, save_plots as save_plots, table_charts as table_charts
+from .probe_designs import keep_probe_design as keep_probe_design
 from .published import (
     Published as Published,
     models_of as models_of,
@@ -67,9 +68,9 @@ from .published import (
     named_tables as named_tables,
 )
 from .question_order import (
+    ORDER_DESIGN as ORDER_DESIGN,
     OrderDesign as OrderDesign,
     OrderWeight as OrderWeight,
-    keep_order_design as keep_order_design,
     order_kind as order_kind,
 )
 from .ranks import (
@@ -84,7 +85,6 @@ from .recall import (
     RecallDesign as RecallDesign,
     Recalled as Recalled,
     RecallItem as RecallItem,
-    keep_probe_design as keep_probe_design,
     recall_kind as recall_kind,
 )
 from .results import (

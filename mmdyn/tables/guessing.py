@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.sample import Answer
-from mmdyn.stats import Ints, equality, group_means, mean_score, paired_difference, uniformity, within
+from mmdyn.stats import Floats, Hits, Ints, equality, matched_shares, mean_score, paired_difference, uniformity, within
 from mmdyn.table import AnswerKeys, Position, PublishedLetters
 from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, TablePart, p_digits, rows_of
 from mmdyn.tables.columns import FEW, Columns, split
@@ -210,13 +210,14 @@ class _Positions(NamedTuple):
         yield self.block.mean_row(("position",), (TOTAL,), "score", whole, p=p and p_digits(p)), whole
 
 
-KEPT, OTHER_LETTER = "published letter", "each other wrong letter"
+KEPT, OTHER_LETTER = "published letter", "same letters elsewhere"
 
 
 def letter_rows(block: Block, part: PublishedLetters) -> Iterator[Numbered]:
     """For each model on each set, over the chains that move the right option of single choices of three options or
-    more, where all else is as usual: the shares of answers that name the letter that was right before, and each other
-    wrong one; and their difference. A question counts once, with the mean of its variants."""
+    more, where all else is as usual: the share of answers that name the letter that was right before, and the share
+    that name the same letters where they are neither that nor right (`matched_shares`, by letter and number of
+    options); and their difference. A question counts once, with the mean of its variants."""
     columns, answers = block.columns, block.columns.once(_Answers.of)
     usual = np.array([_is_usual(key) for key in columns.keys], np.bool_)[columns.asked]
     choices = block.records[(columns.asked_as(CHOICE) & usual & ~columns.flags["failed"])[block.records]]
@@ -229,19 +230,37 @@ def letter_rows(block: Block, part: PublishedLetters) -> Iterator[Numbered]:
     moved = (variants == "dynamic") & (was >= 0) & (right >= 0) & (was != right) & (sizes > 2)
     kept = choices[moved[choices]]
     named = np.array([answers.labels.index(one) if one in answers.labels else -1 for one in read.values])
-    offered = np.array([[one in labels for one in read.values] for labels in answers.offers], np.bool_)
+    places = np.arange(len(answers.labels))
+    offered = np.array([[one in labels for one in answers.labels] for labels in answers.offers], np.bool_)
     for values, records in split(columns, kept, FRONT[1:]).items():
-        picked, parents = read.codes[records], columns.parents[records]
-        old = (named[picked] == was[records]).astype(np.float64)
-        wrong = offered[answers.offered[columns.samples[records]], picked] & (named[picked] != right[records])
-        ids, stuck, _ = group_means(parents, old, np.ones(len(records)))
-        others = group_means(parents, (wrong - old) / (sizes[records] - 2), np.ones(len(records)))[1]
-        here, clusters = block._replace(front=dict(zip(FRONT[1:], values, strict=True))), columns.clusters[ids]
-        for quantity, shares in ((KEPT, stuck), (OTHER_LETTER, others)):
-            found = mean_score(shares, np.ones(len(ids)), clusters, 0.0)
-            yield here.share_row((), (), quantity, found, n=len(ids), method=found.method), None
-        beyond = paired_difference(stuck - others, np.ones(len(ids)), clusters)
-        yield difference_row(here, (), (), beyond, (), n=len(ids)), None
+        says, strata = named[read.codes[records]], sizes[records] * len(places)
+        ids, questions = np.unique(columns.parents[records], return_inverse=True)
+        others = offered[answers.offered[columns.samples[records]]]
+        others = others & (places != right[records, None]) & (places != was[records, None])
+        where, letters = np.nonzero(others)
+        cases = Hits(questions, strata + was[records], (says == was[records]).astype(np.float64))
+        controls = Hits(questions[where], strata[where] + letters, (says[where] == letters).astype(np.float64))
+        yield from matched_rows(
+            block._replace(front=dict(zip(FRONT[1:], values, strict=True))),
+            matched_shares(cases, controls, len(ids)),
+            columns.clusters[ids],
+            (KEPT, OTHER_LETTER),
+        )
+
+
+def matched_rows(block: Block, shares: Floats, clusters: Ints, names: tuple[str, str]) -> Iterator[Numbered]:
+    """The means of shares of shape (questions, 2), as `matched_shares` computes them, and their difference; nothing
+    where no question has both."""
+    told = ~np.isnan(shares).any(1)
+    if not told.any():
+        return
+    shares, clusters, ones = shares[told], clusters[told], np.ones(told.sum())
+    for name, values in zip(names, shares.T, strict=True):
+        share = mean_score(values, ones, clusters, 0.0)
+        yield block.share_row((), (), name, share, n=len(ones), method=share.method), None
+    beyond = shares[:, 0] - shares[:, 1]
+    found = paired_difference(beyond, ones, clusters, max(1.0, float(np.abs(beyond).max())))
+    yield difference_row(block, (), (), found, (), n=len(ones), left_out=int((~told).sum())), None
 
 
 def key_rows(block: Block, part: AnswerKeys) -> Iterator[Numbered]:

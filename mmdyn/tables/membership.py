@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -18,9 +17,10 @@ from mmdyn.sample import from_json
 from mmdyn.stats import detectable_auc, greater_p, roc_auc
 from mmdyn.table import Membership
 from mmdyn.tables.blocks import Block, Numbered, RowDetails, p_digits
-from mmdyn.work import Reader, Store
+from mmdyn.tables.probe_designs import probe_designs
+from mmdyn.work import Reader
 
-DESIGN, MEMBERSHIP_SCORES = "membership design", "membership"
+MEMBERSHIP_DESIGN, MEMBERSHIP_SCORES = "membership design", "membership"
 """The store's kinds: designs by time and set, and scores."""
 
 LEAST_OF_PART = 10
@@ -84,21 +84,13 @@ class MembershipScore(Struct, frozen=True, forbid_unknown_fields=True):
     min_k_plus: float | None
 
 
-def keep_membership_design(store: Store, design: MembershipDesign, time: int) -> None:
-    """Save a design, unless it is the set's current one. `time` is in nanoseconds."""
-    with Reader(store.folder) as reader:
-        if (known := _designs(reader).get(design.set)) and known[-1] == design:
-            return
-    store.put(DESIGN, f"{time:020}:{design.set}", msgspec.json.encode(design))
-
-
 def membership_rows(block: Block, part: Membership) -> Iterator[Numbered]:
     """For each model and set the chance that a published question scores above a held-out one (AUC), beside that of a
     classifier that sees the words alone; tested where the held-out part was drawn at random and the words tell
     nothing."""
     for name, run in block.columns.runs.items():
         with run.reading() as reader:
-            designs, scores = _designs(reader), _scores(reader)
+            designs, scores = probe_designs(reader, MEMBERSHIP_DESIGN, MembershipDesign), _scores(reader)
         for of_set in designs.values():
             for model in (entry.label for entry in run.config.models if entry.label in scores):
                 front = ({"run": name} if name else {}) | {"model": model, "set": of_set[-1].set}
@@ -151,15 +143,6 @@ def _of_model(
     yield block.row((), (), BLIND, auc, ci95=(low, high), n=len(named), unit="auc"), None
     shown = round(0.5 + TWO_SIDED * spread, 6)
     yield block.row((), (), BLIND_WOULD_SHOW, shown if shown <= 1 else None, n=len(named), unit="auc"), None
-
-
-def _designs(reader: Reader) -> dict[str, list[MembershipDesign]]:
-    """The designs of each set, from first to last."""
-    found = dict[str, list[MembershipDesign]]()
-    for _, value in reader.items(DESIGN):
-        design = from_json(value, MembershipDesign)
-        found.setdefault(design.set, []).append(design)
-    return found
 
 
 def _scores(reader: Reader) -> dict[str, dict[str, MembershipScore]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -14,11 +15,12 @@ from mmdyn.equal import compare
 from mmdyn.keys import Json
 from mmdyn.record import Record
 from mmdyn.sample import Match, Sample
-from mmdyn.stats import Difference, Floats, Ints, coefficient, mean_score, paired_difference
+from mmdyn.stats import Difference, Floats, Hits, Ints, coefficient, matched_shares, mean_score
 from mmdyn.table import CutOffs, PublishedAnswers
 from mmdyn.tables.blocks import TOTAL, Block, Numbered, Row, RowDetails, RowWatcher
 from mmdyn.tables.columns import Columns
 from mmdyn.tables.factors import Key, plain_model, sample_of
+from mmdyn.tables.guessing import matched_rows
 from mmdyn.tables.pairing import Pair, difference_row
 from mmdyn.tables.run_state import has_failed
 from mmdyn.tables.scores import conditions_of
@@ -43,15 +45,25 @@ other."""
 FEW = 10
 """The least number of questions on a side of a cut-off."""
 
+MOST_OPTIONS = 100
+"""More than any question has options."""
+
 
 class Asked(NamedTuple):
-    """An answer to a counterfactual version of a question: the version, what it says, what was right, and what is."""
+    """An answer to a counterfactual version of a question: the version, what it says, what was right, and what is; the
+    texts of the options; and what counts as the same answer."""
 
     version: str
     read: str
     published: tuple[str, ...]
     right: tuple[str, ...]
+    options: tuple[str, ...] = ()
     match: Match = Match()
+
+    def stratum(self, answer: Sequence[str]) -> int:
+        """A number for the position of an answer among so many options; 0 where there are none."""
+        places = (place for place, text in enumerate(self.options) if text in answer)
+        return len(self.options) * MOST_OPTIONS + next(places, MOST_OPTIONS - 1) if self.options else 0
 
 
 class PublishedAnswersWatcher(RowWatcher):
@@ -75,8 +87,8 @@ class PublishedAnswersWatcher(RowWatcher):
         elif not _differ(sides[0][0], sides[1][0], sample.match):
             why = SAME_ANSWER
         else:
-            read = _read(record.score.extracted, sample)
-            asked = Asked(sample.id, read, sides[0][0], sides[1][0], sample.match)
+            read, options = _read(record.score.extracted, sample), tuple([option.text for option in sample.options])
+            asked = Asked(sample.id, read, sides[0][0], sides[1][0], options, sample.match)
             self._answers.setdefault(key, {}).setdefault(parent, []).append(asked)
             return
         self._left_out.setdefault(why, set()).add((key.set, sample.id))
@@ -86,23 +98,18 @@ class PublishedAnswersWatcher(RowWatcher):
         their difference; and how much lower the score is than that of the published questions."""
         conditions = conditions_of(block)
         for key, records in conditions.items():
-            parents = np.unique(block.columns.parents[records]).tolist()
-            found = {parent: self._answers.get(key, {}).get(parent, []) for parent in parents}
-            rates = np.array([rates_of(answers) for answers in found.values() if answers]).reshape(-1, 2)
-            if key.variant != "counterfactual" or not len(rates):
+            found = self._answers.get(key, {})
+            parents = [one for one in np.unique(block.columns.parents[records]).tolist() if one in found]
+            if key.variant != "counterfactual" or not parents:
                 continue
-            clusters = block.columns.clusters[[parent for parent, answers in found.items() if answers]]
-            here = block._replace(front=key.place)
-            both = ~np.isnan(rates[:, 1])
-            seen = both if both.any() else ~both
-            yield _share(here, PUBLISHED, rates[seen, 0], clusters[seen]), None
-            if both.any():
-                yield _share(here, OTHER, rates[both, 1], clusters[both]), None
-                told: RowDetails = {"n": int(both.sum()), "left_out": int((~both).sum())}
-                beyond = paired_difference(rates[both, 0] - rates[both, 1], np.ones(both.sum()), clusters[both])
-                yield difference_row(here, (), (), beyond, (), BEYOND, **told), None
-            else:
+            answers, clusters = [found[parent] for parent in parents], block.columns.clusters[parents]
+            rates, here = rates_of(answers), block._replace(front=key.place)
+            if np.isnan(rates).all():
+                stuck = np.array([np.mean([_says(one, one.published) for one in each]) for each in answers])
+                alone = mean_score(stuck, np.ones(len(stuck)), clusters, 0.0)
+                yield here.share_row((), (), PUBLISHED, alone, n=len(stuck), method=alone.method), None
                 yield here.row((), (), BEYOND, None, unit="points", note=NO_BASE), None
+            yield from matched_rows(here, rates, clusters, (PUBLISHED, OTHER))
             standard = [other for other in conditions if _is_standard_of(other, key)]
             pair = Pair.of(here, conditions[standard[0]], records) if standard else None
             if pair and (lost := pair.difference()):
@@ -119,22 +126,29 @@ def _is_standard_of(key: Key, other: Key) -> bool:
     return key.variant == "standard" and key.place | other.factors == other.place
 
 
-def _share(block: Block, quantity: str, values: Floats, clusters: Ints) -> Row:
-    found = mean_score(values, np.ones(len(values)), clusters, 0.0)
-    return block.share_row((), (), quantity, found, n=len(values), method=found.method)
+def rates_of(questions: Sequence[Sequence[Asked]]) -> Floats:
+    """Of each question the share of answers that are the published one; and over pairs of its versions, the share of
+    answers to one that are the answer of the other, which differs from both the published one and its own
+    (`matched_shares`, by position and number of options). An answer that is right too, by its rounding for instance, is
+    neither.
 
-
-def rates_of(answers: Sequence[Asked]) -> tuple[float, float]:
-    """The share of a question's answers that are the published one; and over pairs of its versions, the share of
-    answers to one that are the answer of the other, which differs from both the published one and its own; NaN where
-    there is no such pair. An answer that is right too, by its rounding for instance, is neither."""
-    published = np.mean([_says(one, one.published) for one in answers])
-    versions = {one.version: one for one in answers}
-    apart = {
-        (a, b) for a, b in permutations(versions, 2) if _differ(versions[a].right, versions[b].right, versions[a].match)
-    }
-    others = [_says(one, versions[b].right) for one in answers for b in versions if (one.version, b) in apart]
-    return float(published), float(np.mean(others)) if others else float("nan")
+    Returns:
+        Shape (questions, 2); NaN for questions without such a pair.
+    """
+    cases, controls = list[tuple[int, int, bool]](), list[tuple[int, int, bool]]()
+    for place, answers in enumerate(questions):
+        versions = {one.version: one for one in answers}
+        apart = {
+            (a, b)
+            for a, b in permutations(versions, 2)
+            if _differ(versions[a].right, versions[b].right, versions[a].match)
+        }
+        others = [(one, versions[b].right) for one in answers for b in versions if (one.version, b) in apart]
+        cases += [(place, one.stratum(one.published), _says(one, one.published)) for one in answers]
+        controls += [(place, one.stratum(answer), _says(one, answer)) for one, answer in others]
+    sides = [np.array(side, np.int64).reshape(-1, 3).T for side in (cases, controls)]
+    both = [Hits(ids, strata, hits.astype(np.float64)) for ids, strata, hits in sides]
+    return matched_shares(both[0], both[1], len(questions))
 
 
 def _read(extracted: Json, sample: Sample) -> str:
@@ -146,13 +160,19 @@ def _read(extracted: Json, sample: Sample) -> str:
 
 def _says(one: Asked, accepted: Sequence[str]) -> bool:
     """Whether an answer is one of these, and not the right one."""
-    says, right = (any(compare(one.read, text, one.match) for text in texts) for texts in (accepted, one.right))
+    says, right = (any(_is_same(one.read, text, one.match) for text in texts) for texts in (accepted, one.right))
     return bool(one.read) and says and not right
 
 
 def _differ(one: Sequence[str], other: Sequence[str], match: Match) -> bool:
     near = replace(match, tolerance=max(NEAR, match.tolerance or 0.0))
-    return not any(compare(a, b, near) or compare(b, a, near) for a in one for b in other)
+    return not any(_is_same(a, b, near) or _is_same(b, a, near) for a in one for b in other)
+
+
+@lru_cache(1 << 16)
+def _is_same(one: str, other: str, match: Match) -> bool:
+    """Whether two texts are the same answer; models of a run have the same questions compared."""
+    return compare(one, other, match) is True
 
 
 BREAK, PLACEBO, BETWEEN = "break", "placebo breaks", "break between models"

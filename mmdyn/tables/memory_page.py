@@ -32,7 +32,7 @@ from mmdyn.tables.question_order import BEATEN, BEYOND_OLDER, WOULD_SHOW
 from mmdyn.tables.recall import DIFFERENCE, NAMED, NOT_NAMED
 from mmdyn.tables.results import Report
 from mmdyn.tables.trends import NEEDLESS
-from mmdyn.tables.why_page import WEIGHING, Line, NextRuns, Section, Why
+from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
 SEEN = 10.0
@@ -62,6 +62,7 @@ NOT_ASKED = {
 """What is said of a kind that models were not asked for, and the kind of `mmdyn probe` that asks for it."""
 
 NAME_ADDS_NOTHING = "the set's name adds nothing, which says nothing of what is known without it"
+NO_PLACEBO = "no other year could stand for a placebo"
 
 WHAT = "None of this is proof. It shows what a model said; what it was trained on, only its maker can show."
 
@@ -83,27 +84,30 @@ KINDS = {
         "Published answers to changed questions",
         "changed questions",
         BEYOND,
-        "inattention",
+        "inattention to the change or by answers that anybody would expect",
         "Assumes that the published version is one among its changed versions, neither easier nor the one that anybody"
-        " would expect. Memory and inattention to what was changed give the same answers, and a model that remembers"
-        " but reads with care shows nothing: the numbers are bounds.",
+        " would expect; answers are compared with others at the same letters. Memory and inattention to what was"
+        " changed give the same answers, and a model that remembers but reads with care shows nothing: the numbers are"
+        " bounds.",
     ),
     "publishedletters": Kind(
         "Published letters of options that were moved",
         "moved options",
         BEYOND,
-        "favour for a letter that is often right",
-        "Assumes that without memory no wrong letter is named more often than another: a model that favours a letter"
-        " which is right more often in the published set would seem to remember. It tells of letters that were learned,"
-        " not where from, and nothing of answers that were learned in words.",
+        "a habit of letters that goes with the source of a question",
+        "Assumes that without memory a wrong letter is named as often where it was right before as where it was not: a"
+        " favourite letter does no harm, but a model that favours an author's letter in this author's questions alone"
+        " would seem to remember. It tells of letters that were learned, not where from, and nothing of answers that"
+        " were learned in words.",
     ),
     "cutoffs": Kind(
         "Scores up to a cut-off, and after it",
         "the cut-offs",
         BETWEEN,
-        "what makes newer questions harder for it alone",
-        "Assumes that what makes newer questions harder does so alike for all models, but for a trend of each;"
-        " that years and cut-offs are right; and that nothing of later questions was known.",
+        "what makes newer questions harder for some models more than for others",
+        "Assumes that what makes newer questions harder costs all models as many points, but for a trend of each; that"
+        " years and cut-offs are right; and that nothing of later questions was known. Where questions get much harder"
+        " at a cut-off and models differ much in their scores, it cannot tell.",
     ),
     "questionorder": Kind(
         "Order of the questions",
@@ -236,15 +240,20 @@ def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
     for who, own in by_who.items():
         shown = [kind for kind, row in own if _shows(row)]
         telling = [(kind, row) for kind, row in own if not kind.silence]
-        silent = [kind.name for kind, row in telling if not _shows(row) and (_detected(row) or 100) <= SEEN]
-        named, mute = ", ".join(kind.name for kind in shown), ", ".join(silent)
-        if shown and silent:
-            verdict = f"the evidence disagrees: {named} show it; {mute} would mostly show {SEEN:.0f} points, and do not"
-        elif shown:
+        silent = [kind.name for kind, row in telling if not row.is_significant and (_detected(row) or 100) <= SEEN]
+        below = [kind.name for kind, row in telling if row.is_significant and not _shows(row)]
+        signs = {
+            f"no significant sign where {SEEN:.0f} points would mostly show": silent,
+            "significantly below 0, so that an assumption does not hold": below,
+        }
+        against = "; ".join(f"{said} ({', '.join(names)})" for said, names in signs.items() if names)
+        if shown:
             otherwise = " or by ".join(dict.fromkeys(kind.otherwise for kind in shown))
+            named = ", ".join(kind.name for kind in shown)
             verdict = f"hard to explain but by the published questions or by {otherwise} ({named})"
-        elif silent:
-            verdict = f"no sign of it where {SEEN:.0f} points would mostly show ({mute})"
+            verdict = f"the evidence disagrees: {verdict}; {against}" if against else verdict
+        elif against:
+            verdict = f"cannot tell: {against}; a model may remember without such a sign"
         elif telling:
             verdict = f"cannot tell: only more than {SEEN:.0f} points would mostly show"
         else:
@@ -296,21 +305,26 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     yield Line(f"{said}, {_share(rows[OTHER])} that of another version: {_points(beyond)}, {beyond.n} questions.")
     if beyond.left_out:
         yield Line(f"{beyond.left_out} more questions have no two changed versions with different answers.")
-    if beyond.is_significant and beyond.value > 0:
+    if _shows(beyond):
         most = percent(beyond.ci95[1] if beyond.ci95 else beyond.value, None)
-        yield Line(f"Memory is behind 0 to {most} of these points, inattention to the change behind the others.")
+        yield Line(
+            f"Memory may be behind 0 to {most} points, and inattention to the change, or answers that anybody would"
+            " expect, behind the rest: these answers do not tell them apart."
+        )
     if beyond.is_significant and beyond.value < 0:
         yield Line("Another version's answer comes more often: that version may be what the model knows, or expects.")
     if LOST in rows:
-        yield Line(f"The score is {_points(rows[LOST])} beside that of the published questions.")
-    yield _power(beyond)
+        lost = _points(rows[LOST])
+        yield Line(f"The score is {lost} beside that of the published questions, which may be easier or harder.")
+    yield from _power(beyond)
 
 
 def _letters(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     beyond, other = rows[BEYOND], _share(rows[OTHER_LETTER])
     said = f"{who}: where the right option was moved, {_share(rows[KEPT])} of answers name the letter that was right"
-    yield Line(f"{said} before, {other} each other wrong letter: {_points(beyond)}, {beyond.n} questions.")
-    yield _power(beyond)
+    same = f"the same letters are named in {other} of questions in which they are just as wrong and were so before"
+    yield Line(f"{said} before; {same}: {_points(beyond)}, {beyond.n} questions.")
+    yield from _power(beyond)
 
 
 def _needless(rows: Sequence[Row]) -> Iterator[Line]:
@@ -328,17 +342,17 @@ def _cut_off(who: str, rows: dict[str, Row]) -> Iterator[Line]:
         if between.value is None:
             yield Line(f"{who}: {between.note}.")
             return
-        yield Line(f"{who}: up to its own cut-off a model scores {_points(between)}, {between.n} questions.")
-        yield _power(between)
+        said = f"up to its own cut-off a model scores {_points(between)} beside the others and its own trend"
+        yield Line(f"{who}: {said}, {between.n} questions.")
+        yield from _power(between)
     elif (alone := rows.get(BREAK)) is not None:
         if alone.value is None:
             yield Line(f"{who}: {alone.note}.")
             return
         placebo = rows[PLACEBO]
-        yield Line(
-            f"{who}: {percent(alone.value, alone.ci95, sign='+')} points up to the cut-off beside a trend over years;"
-            f" {placebo.value:.0f} of {placebo.n} placebo cut-offs show as much; {alone.note}."
-        )
+        others = f"{placebo.value:.0f} of {placebo.n} placebo cut-offs show as much" if placebo.n else NO_PLACEBO
+        told = f"{percent(alone.value, alone.ci95, sign='+')} points up to the cut-off beside a trend over years"
+        yield Line(f"{who}: {told}; {others}; {alone.note}.")
 
 
 def _order(who: str, rows: dict[str, Row]) -> Iterator[Line]:
@@ -380,7 +394,7 @@ def _recalled(who: str, rows: dict[str, Row], sides: tuple[str, str], what: str)
         yield Line(f"Word for word or nearly so: {told}.")
     yield from notes
     if difference.p_adjusted is not None:
-        yield _power(difference)
+        yield from _power(difference)
 
 
 def _completions(who: str, rows: dict[str, Row]) -> Iterator[Line]:
@@ -427,9 +441,12 @@ LINES = {
 """Of each kind of evidence what is said of a model."""
 
 
-def _power(row: Row) -> Line:
+def _power(row: Row) -> Iterator[Line]:
+    """What would show, and what is odd about a difference that no memory makes."""
     seen = _detected(row)
-    return Line(
+    if row.is_significant and not _shows(row):
+        yield Line("It is below 0: an assumption does not hold, and memory may be hidden behind that.")
+    yield Line(
         "Too few questions to test." if seen is None else f"In four of five cases it would show {seen:.0f} points."
     )
 

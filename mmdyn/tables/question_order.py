@@ -22,10 +22,10 @@ from mmdyn.tables.columns import Columns
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.memory import span_of, year_spans
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.recall import keep_probe_design, probe_designs
-from mmdyn.work import Reader, Store
+from mmdyn.tables.probe_designs import probe_designs
+from mmdyn.work import Reader
 
-DESIGN = "order design"
+ORDER_DESIGN = "order design"
 """The store's kind for designs, by time and set."""
 
 BEATEN, WOULD_SHOW, BEYOND_OLDER = "random orders beaten", "would show", "beyond older models"
@@ -68,11 +68,6 @@ def order_kind(design: str) -> str:
     return f"order:{design}"
 
 
-def keep_order_design(store: Store, design: OrderDesign, time: int) -> None:
-    """Save a design, unless it is the set's current one. `time` is in nanoseconds."""
-    keep_probe_design(store, DESIGN, design.set, design, time)
-
-
 def beaten_shares(weights: Mapping[int, Mapping[int, float]], orders: int) -> dict[int, float]:
     """The share of random orders that the published one of each block is likelier than; ties count as not.
 
@@ -97,7 +92,7 @@ def order_rows(block: Block, part: QuestionOrder) -> Iterator[Numbered]:
     the difference from models whose cut-off lies before every year of the set, where the run has some."""
     for name, run in block.columns.runs.items():
         with run.reading() as reader:
-            for of_set in probe_designs(reader, DESIGN, OrderDesign).values():
+            for of_set in probe_designs(reader, ORDER_DESIGN, OrderDesign).values():
                 weights = _weights(reader, of_set[-1])
                 shares = {model: beaten_shares(own, of_set[-1].orders) for model, own in weights.items()}
                 labels = [entry.label for entry in run.config.models if entry.label in shares]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
-import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.keys import digest
 from mmdyn.sample import Language, from_json
 from mmdyn.stats import mean_score, paired_difference
 from mmdyn.tables.blocks import Block, Numbered, RowDetails
 from mmdyn.tables.pairing import difference_row
-from mmdyn.work import Reader, Store
+from mmdyn.tables.probe_designs import probe_designs
 
 DIFFERENCE, NAMED, NOT_NAMED = "difference", "set named", "set not named"
 
@@ -80,28 +80,10 @@ Asked: TypeAlias = tuple[RecallItem, bool]
 Said: TypeAlias = Mapping[tuple[str, bool], Recalled]
 """What a model said, by an item's key and whether the set was named."""
 
-D = TypeVar("D", bound=Struct)
-
 
 def recall_kind(evidence: str, design: str) -> str:
     """The store's kind for what models say on a design, given by its id."""
     return f"{evidence}:{design}"
-
-
-def keep_probe_design(store: Store, kind: str, set: str, design: Struct, time: int) -> None:
-    """Save a design of a set under a store's kind, unless it is the set's current one. `time` is in nanoseconds."""
-    with Reader(store.folder) as reader:
-        if (known := probe_designs(reader, kind, type(design)).get(set)) and known[-1] == design:
-            return
-    store.put(kind, f"{time:020}:{set}", msgspec.json.encode(design))
-
-
-def probe_designs(reader: Reader, kind: str, design: type[D]) -> dict[str, list[D]]:
-    """The designs of each set, from first to last."""
-    found = dict[str, list[D]]()
-    for key, value in reader.items(kind):
-        found.setdefault(key.partition(":")[2], []).append(from_json(value, design))
-    return found
 
 
 def recalled(block: Block, evidence: str) -> Iterator[tuple[Block, Sequence[RecallDesign], Said]]:
@@ -155,7 +137,7 @@ def recall_rows(
         yield block.share_row((), (), name, found, n=len(whole), method=found.method), None
     beyond = paired_difference(values[:, 0] - values[:, 1], ones, clusters, 1 - least)
     row = difference_row(block, (), (), beyond, (), DIFFERENCE, **details)
-    yield msgspec.structs.replace(row, p=None) if untested else row, None
+    yield replace(row, p=None) if untested else row, None
 
 
 def _notes(designs: Sequence[RecallDesign], said: Said, pairs: Sequence[tuple[Asked, Asked]]) -> Iterator[str]:

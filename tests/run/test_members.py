@@ -21,12 +21,13 @@ from mmdyn.data import SampleSet
 from mmdyn.run import Members
 from mmdyn.sample import Sample
 from mmdyn.tables import (
+    MEMBERSHIP_DESIGN,
     MEMBERSHIP_SCORES,
     MembershipDesign,
     MembershipScore,
     Row,
     explain_memory,
-    keep_membership_design,
+    keep_probe_design,
     memory_parts,
     tabulate,
 )
@@ -140,7 +141,7 @@ def design_of(folder: Path, samples: Sequence[Sample], *, declared: bool = True)
     source = write_set(folder / "set", samples, "exam")
     members = Members(published=PART, drawn_at_random=declared)
     members.check([source])
-    return members.choose(source).design
+    return members.choose(source, []).design
 
 
 class Named:
@@ -157,7 +158,7 @@ def given(folder: Path, design: MembershipDesign, above: float, *, plus: bool = 
     draw = np.random.default_rng(3)
     run = evaluated(SampleSet(folder / "set"), Named(), folder / "run")
     with Store(run.records_folder) as store:
-        keep_membership_design(store, design, 1)
+        keep_probe_design(store, MEMBERSHIP_DESIGN, "exam", design, 1)
         for part, shift in ((design.published, above), (design.held_out, 0.0)):
             for text in part:
                 score = float(draw.normal(shift))
@@ -231,13 +232,13 @@ def test_a_part_with_too_few_scores_is_not_tested(tmp_path: Path) -> None:
     run = given(tmp_path, design, above=3.0)
     with Store(run.records_folder) as store:
         missing = msgspec.structs.replace(design, published=("gone",) * 3 + design.published[3:])
-        keep_membership_design(store, missing, 2)
+        keep_probe_design(store, MEMBERSHIP_DESIGN, "exam", missing, 2)
     found = rows(run)["m", AUC]
     assert (found.p, found.n, found.left_out) == (None, 21, 3)
     assert "This cannot tell: a part has fewer than 10 questions with a score" in said(run)
     with Store(run.records_folder) as store:
         none = msgspec.structs.replace(design, published=("gone",) * 12)
-        keep_membership_design(store, none, 3)
+        keep_probe_design(store, MEMBERSHIP_DESIGN, "exam", none, 3)
     assert rows(run)["m", AUC].value is None and "hard to explain" not in said(run)
 
 

@@ -18,16 +18,8 @@ from shell import MMDYN, mmdyn
 from making import blank, choice, image_ref, picture, write_set
 from mmdyn.run import Order, probe
 from mmdyn.sample import Sample
-from mmdyn.tables import Row, explain_memory, memory_parts, read_model_facts, tabulate
-from mmdyn.tables.question_order import (
-    BEATEN,
-    BEYOND_OLDER,
-    WOULD_SHOW,
-    OrderDesign,
-    OrderWeight,
-    keep_order_design,
-    order_kind,
-)
+from mmdyn.tables import ORDER_DESIGN, Row, explain_memory, keep_probe_design, memory_parts, read_model_facts, tabulate
+from mmdyn.tables.question_order import BEATEN, BEYOND_OLDER, WOULD_SHOW, OrderDesign, OrderWeight, order_kind
 from mmdyn.work import Reader, RunFolder, Store
 
 COUNT, LETTERS = 30, list("abdegiklmnoprstuv")
@@ -171,7 +163,9 @@ def given(folder: Path, values: dict[str, list[list[float]]], samples: list[Samp
     run = evaluated(write_set(folder / "set", samples, "exam"), [*map(Named, values)], folder / "run")
     blocks, orders = len(next(iter(values.values()))), len(next(iter(values.values()))[0]) - 1
     with Store(run.records_folder) as store:
-        keep_order_design(store, OrderDesign("exam", "d", tuple(range(blocks)), orders, declared, 0), 1)
+        keep_probe_design(
+            store, ORDER_DESIGN, "exam", OrderDesign("exam", "d", tuple(range(blocks)), orders, declared, 0), 1
+        )
         for model, own in values.items():
             for block, weights in enumerate(own):
                 for order, weight in enumerate(weights):
@@ -233,7 +227,7 @@ def test_servers_without_log_probabilities_are_told(tmp_path: Path) -> None:
         done = mmdyn("probe", "order", run.folder, "-m", base, "-q")
         assert done.returncode == 2 and "has no model completions:m" in done.stderr
     assert "No order of questions was weighed." in said(run)
-    assert "mmdyn probe" not in said(run)  # neither of its models could
+    assert "mmdyn probe order" not in said(run)  # neither of its models could
 
 
 def test_mistakes_end_in_one_sentence(run: RunFolder, models: tuple[str, str], tmp_path: Path) -> None:

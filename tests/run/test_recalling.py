@@ -19,10 +19,19 @@ from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.run import Completion, Options
 from mmdyn.run.probes.completion import halves_of
 from mmdyn.run.probes.options import free_options
-from mmdyn.tables import RecallDesign, Recalled, RecallItem, Row, explain_memory, memory_parts, tabulate
+from mmdyn.tables import (
+    RecallDesign,
+    Recalled,
+    RecallItem,
+    Row,
+    explain_memory,
+    keep_probe_design,
+    memory_parts,
+    tabulate,
+)
 from mmdyn.tables.completion import beyond_others, shared_words
 from mmdyn.tables.masked_options import names_option
-from mmdyn.tables.recall import DIFFERENCE, NAMED, NOT_NAMED, keep_probe_design
+from mmdyn.tables.recall import DIFFERENCE, NAMED, NOT_NAMED
 from mmdyn.text import fold
 from mmdyn.work import Reader, RunFolder, Store
 from perturb import perturb

@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making_known import MODELS, NEVER, Scripted, conclusion, make_world, pages, varied
 from running import evaluated, typed
 
 from making import blank, choice, true_false, write_set
 from mmdyn.data import convert, versions_folder
 from mmdyn.run import Execution, evaluate
 from mmdyn.sample import Match
-from mmdyn.tables import Row, explain_memory, memory_parts, read_model_facts, tabulate
+from mmdyn.tables import Memory, Row, explain_memory, memory_parts, read_model_facts, tabulate
 from mmdyn.tables.memory import NO_ANSWER, SAME_ANSWER, TWO_ANSWERS, Asked, rates_of, span_of
 from mmdyn.work import RunFolder
 from perturb import perturb
 
 COUNT, DRAWS = 60, 3
+WE_MATH = Path(__file__).resolve().parents[3] / "shared/data/we-math"
 ASKED = re.compile(r"Box (\d+) holds (\d+) pens, and (\d+) more")
 
 
@@ -130,13 +132,16 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     text = " ".join(result.output.split())
     for line in (
         "python:memorised on pens, python:careless on pens: hard to explain but by the published questions or by"
-        " inattention (changed questions).",
-        "python:brittle on pens, python:weak on pens, python:clean on pens: no sign of it where 10 points would mostly"
-        " show (changed questions).",
+        " inattention to the change or by answers that anybody would expect (changed questions).",
+        "python:brittle on pens, python:weak on pens, python:clean on pens: cannot tell: no significant sign where 10"
+        " points would mostly show (changed questions); a model may remember without such a sign.",
         "None of this is proof. It shows what a model said; what it was trained on, only its maker can show.",
     ):
         assert line in text
-    assert "Memory is behind 0 to 78.1 of these points, inattention to the change behind the others." in text
+    assert (
+        "Memory may be behind 0 to 78.1 points, and inattention to the change, or answers that anybody would expect,"
+        " behind the rest: these answers do not tell them apart." in text
+    )
     assert "No cut-offs are known: give --models FILE with the columns model and cutoff (2024 or 2024-06)." in text
     page = json.loads(typed("report", run.folder, "--memory", "--format", "json", "--quiet").output)
     adjusted = [row["p_adjusted"] for part in page["report"]["parts"] for row in part["rows"] if row["p_adjusted"]]
@@ -273,12 +278,11 @@ def test_letters_that_were_learned_are_told_from_favourites_and_luck(tmp_path: P
         rows.setdefault(row.factors["model"].rpartition(":")[2], {})[row.quantity] = row
     assert {kind for kind, found in rows.items() if found["difference"].is_significant} == {"learned"}
     assert rows["learned"]["published letter"].value == pytest.approx(0.77, abs=0.1)
-    assert rows["careful"]["published letter"].value == rows["careful"]["each other wrong letter"].value == 0
+    assert rows["careful"]["published letter"].value == rows["careful"]["same letters elsewhere"].value == 0
     assert 30 <= rows["learned"]["difference"].n <= 40
     assert "where the right option was moved" in repr(page)
-    assert "python:learned on sums: hard to explain but by the published questions or by favour for a letter" in repr(
-        page
-    )
+    said = "python:learned on sums: hard to explain but by the published questions or by a habit of letters that goes"
+    assert said in repr(page)
 
 
 def test_models_that_are_known_may_be_named_with_the_page(run: RunFolder, tmp_path: Path) -> None:
@@ -291,7 +295,7 @@ def test_models_that_are_known_may_be_named_with_the_page(run: RunFolder, tmp_pa
 
 def asked(*versions: tuple[str, str, str], match: Match = Match()) -> list[Asked]:  # noqa: B008 - immutable
     """Answers to versions of a question: what was read, the published answer, the right one."""
-    return [Asked(str(n), read, (old,), (right,), match) for n, (read, old, right) in enumerate(versions)]
+    return [Asked(str(n), read, (old,), (right,), (), match) for n, (read, old, right) in enumerate(versions)]
 
 
 @pytest.mark.parametrize(
@@ -315,8 +319,9 @@ def asked(*versions: tuple[str, str, str], match: Match = Match()) -> list[Asked
 def test_how_often_an_answer_is_the_published_one_and_how_often_another(
     answers: list[Asked], published: float, other: float | None
 ) -> None:
-    found = rates_of(answers)
-    assert found == pytest.approx((published, float("nan") if other is None else other), nan_ok=True)
+    found = rates_of([answers])[0]
+    told = (float("nan"), float("nan")) if other is None else (published, other)
+    assert found == pytest.approx(told, nan_ok=True)
 
 
 class Reader:
@@ -401,3 +406,70 @@ def test_versions_without_one_answer_in_words_are_left_out(tmp_path: Path) -> No
     run = evaluated((tmp_path / "set", versions_folder(tmp_path / "set")), "baseline:majority", tmp_path / "run")
     part = tabulate([run], memory_parts()).parts[0]
     assert (part.rows, part.notes) == ([], [f"3 {NO_ANSWER}"])
+
+
+KEY = "AAAAABBCCD"
+"""The letters that are right in the published questions: an uneven key."""
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Memory]:
+    """The page of each model whose memory is known, on questions with an uneven key and an option that nobody picks."""
+    folder, questions = tmp_path_factory.mktemp("known"), list[Any]()
+    for number in range(120):
+        texts = [str(number + 10 + 3 * place) for place in range(4)]
+        texts["ABCD".index(KEY[number % 10])] = str(number + 1)
+        asked = f"Which number comes after {number}?"
+        questions.append(choice(f"q{number}", KEY[number % 10], [*texts, NEVER], question=asked))
+    world = varied(write_set(folder / "set", questions, "numbers"), folder)
+    models = [Scripted(name, 0, rule, world.finder) for name, rule in MODELS.items()]
+    return dict(zip(MODELS, pages(world, folder / "run", models), strict=True))
+
+
+REMEMBERS = ("letters by heart, 30 %", "letters by heart, 60 %", "half by heart and brittle")
+IN_WORDS = ("words by heart, 30 %", "words by heart, 60 %", "inattentive")
+WEAK_SIGNS = ("letters by heart, 10 %", "words by heart, 10 %")
+
+
+def test_verdicts_of_models_whose_memory_is_known(known: dict[str, Memory]) -> None:
+    """What a page says in short is true of each; memory and inattention are never told apart by changed questions."""
+    both = "hard to explain but by the published questions or by inattention to the change or by answers that anybody"
+    for name, page in known.items():
+        said = conclusion(page)
+        if name in REMEMBERS:
+            assert said.startswith(both) and said.endswith("(changed questions, moved options)."), name
+        elif name in IN_WORDS:
+            assert both in said and "(changed questions)" in said, name
+        elif name not in WEAK_SIGNS:
+            assert said.startswith("cannot tell: "), name
+    told = conclusion(known["drawn to one wrong option"])
+    assert told.startswith("cannot tell: significantly below 0, so that an assumption does not hold (changed questions")
+    careful, clean = (conclusion(known[name]) for name in ("knows 60 %, reads with care", "none of it"))
+    assert careful == clean and careful.endswith("; a model may remember without such a sign.")
+    assert conclusion(known["words by heart, 60 %"]).startswith("the evidence disagrees: hard to explain but by")
+
+
+def test_no_page_says_more_than_the_answers_bear(known: dict[str, Memory]) -> None:
+    for name, page in known.items():
+        text, shown = repr(page), "hard to explain" in conclusion(page)
+        assert text.count("None of this is proof.") == 1
+        assert ("these answers do not tell them apart" in text) == (
+            shown and "changed questions)" in conclusion(page).replace(", moved options", "")
+        ), name
+        assert not re.search(r"\b(cheat|contaminat|leak|prove[sd]?\b)", text)
+    assert "It is below 0: an assumption does not hold, and memory may be hidden behind that." in repr(
+        known["drawn to one wrong option"]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not WE_MATH.is_dir(), reason="the public data are not beside the checkout")
+def test_verdicts_on_a_public_set(tmp_path: Path) -> None:
+    """Its key is uneven (A is right in 37 %), and its last option says that none is correct."""
+    world = make_world(WE_MATH, tmp_path)
+    models = [Scripted(name, 0, rule, world.finder) for name, rule in MODELS.items()]
+    said = {name: conclusion(page) for name, page in zip(MODELS, pages(world, tmp_path / "run", models), strict=True)}
+    assert {name for name, text in said.items() if "inattention to the change" in text} >= {*REMEMBERS, *IN_WORDS}
+    remembers = {*REMEMBERS, *IN_WORDS, *WEAK_SIGNS}
+    alarms = [name for name, text in said.items() if name not in remembers and not text.startswith("cannot tell: ")]
+    assert len(alarms) <= 1  # of ten pages, each at a level of 2.5 %

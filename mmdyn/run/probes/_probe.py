@@ -12,7 +12,6 @@ from mmdyn.models import Asker
 from mmdyn.run.render import replace_pictures
 from mmdyn.run.verdicts import NoVerdict
 from mmdyn.sample import Sample
-from mmdyn.work import Store
 
 KIND = "probe"
 """Where the words of the prompts lie."""
@@ -46,15 +45,16 @@ class Probe(Protocol[D, J, V]):
     verdict: type[V]
     """What is kept of an answer."""
 
+    @property
+    def designs(self) -> str:
+        """The store's kind for what was chosen to be asked."""
+
     def check(self, sets: Sequence[SampleSet]) -> None:
         """Raise UserError where a setting names what the run's standard sets do not have."""
 
     def choose(self, source: SampleSet, variants: Iterable[SampleSet]) -> Asked[D, J]:
         """Choose what is asked of a standard set, of which the run has variants. Raises UserError where it has too few
         questions."""
-
-    def keep(self, store: Store, design: D, time: int) -> None:
-        """Save a design, unless it is the set's current one. `time` is in nanoseconds."""
 
     async def ask(self, asker: Asker, job: J) -> V | NoVerdict:
         """Ask a model once."""

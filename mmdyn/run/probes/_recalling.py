@@ -17,9 +17,8 @@ from mmdyn.run.probes._probe import KIND, Asked
 from mmdyn.run.verdicts import NoVerdict
 from mmdyn.sample import Language, Sample
 from mmdyn.scoring import Scorer
-from mmdyn.tables import RecallDesign, Recalled, RecallItem, keep_probe_design, recall_kind
+from mmdyn.tables import RecallDesign, Recalled, RecallItem, recall_kind
 from mmdyn.text import split_thinking
-from mmdyn.work import Store
 
 LEAST = 10
 """The least number of questions."""
@@ -54,6 +53,11 @@ class Recalling(Struct, frozen=True, kw_only=True):
     weighs = False
     verdict = Recalled
 
+    @property
+    def designs(self) -> str:
+        """The store's kind for what was chosen to be asked."""
+        return f"{self.evidence} design"
+
     def check(self, sets: Sequence[SampleSet]) -> None:
         """Nothing can be wrong before the sets are read."""
 
@@ -86,10 +90,6 @@ class Recalling(Struct, frozen=True, kw_only=True):
         if not item.by:
             bare = filled(KIND, self.evidence, item.language, text=item.shown)
             yield RecallJob(set, item.sample, item.language, item.key, False, bare)
-
-    def keep(self, store: Store, design: RecallDesign, time: int) -> None:
-        """Save a design, unless it is the set's current one. `time` is in nanoseconds."""
-        keep_probe_design(store, f"{self.evidence} design", design.set, design, time)
 
     async def ask(self, asker: Asker, job: RecallJob) -> Recalled | NoVerdict:
         """Ask a model for the hidden part."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +17,8 @@ from mmdyn.run.probes._probe import Asked, text_of
 from mmdyn.run.verdicts import NoVerdict
 from mmdyn.sample import Sample
 from mmdyn.stats import blind_auc, min_k, near_groups, standardized
-from mmdyn.tables import LEAST_OF_PART, MEMBERSHIP_SCORES, MembershipDesign, MembershipScore, keep_membership_design
+from mmdyn.tables import LEAST_OF_PART, MEMBERSHIP_DESIGN, MEMBERSHIP_SCORES, MembershipDesign, MembershipScore
 from mmdyn.text import fold
-from mmdyn.work import Store
 
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]+|[^\w\s]")
 
@@ -48,13 +47,14 @@ class Members(Struct, frozen=True, kw_only=True):
     what = "questions"
     weighs = True
     verdict = MembershipScore
+    designs = MEMBERSHIP_DESIGN
 
     def check(self, sets: Sequence[SampleSet]) -> None:
         """Raise UserError where `published` is not FIELD=VALUE."""
         if not all(self._named):
             raise UserError(f"published is {self.published!r}, not FIELD=VALUE: write split=public")
 
-    def choose(self, source: SampleSet) -> Asked[MembershipDesign, MembershipJob]:
+    def choose(self, source: SampleSet, variants: Iterable[SampleSet]) -> Asked[MembershipDesign, MembershipJob]:
         """Part a set, and look what the words alone tell. Raises UserError for a field or value that no question has,
         and for a part of fewer than 10 questions."""
         samples = [sample for sample in source if sample.variant is None]
@@ -90,10 +90,6 @@ class Members(Struct, frozen=True, kw_only=True):
             for name, (sample, text) in zip(named, shown, strict=True)
         }
         return Asked(design, MEMBERSHIP_SCORES, jobs)
-
-    def keep(self, store: Store, design: MembershipDesign, time: int) -> None:
-        """Save a design, unless it is the set's current one. `time` is in nanoseconds."""
-        keep_membership_design(store, design, time)
 
     async def ask(self, asker: Asker, job: MembershipJob) -> MembershipScore | NoVerdict:
         """Have a model weigh a question, token by token."""

@@ -16,8 +16,7 @@ from mmdyn.models import Asker, ChoicesPart, Message, TextPart
 from mmdyn.prompts import asking_digest, filled
 from mmdyn.run.probes._probe import KIND, Asked, text_of
 from mmdyn.run.verdicts import NoVerdict
-from mmdyn.tables import OrderDesign, OrderWeight, keep_order_design, order_kind
-from mmdyn.work import Store
+from mmdyn.tables import ORDER_DESIGN, OrderDesign, OrderWeight, order_kind
 
 LEAST = 10
 """The least number of questions of a block (Oren et al. 2023, section 4.2, take blocks of 10 to 50)."""
@@ -52,6 +51,7 @@ class Order(Struct, frozen=True, kw_only=True):
     what = "orders"
     weighs = True
     verdict = OrderWeight
+    designs = ORDER_DESIGN
 
     @property
     def _random(self) -> list[str]:
@@ -89,10 +89,6 @@ class Order(Struct, frozen=True, kw_only=True):
                     texts_so = stream("question order", self.seed, of_set, place, number).permutation(texts_so)
                 jobs[f"{place} {number}"] = OrderJob(source.name, place, number, lead, "\n\n".join(texts_so))
         return Asked(design, order_kind(design.id), jobs)
-
-    def keep(self, store: Store, design: OrderDesign, time: int) -> None:
-        """Save a design, unless it is the set's current one. `time` is in nanoseconds."""
-        keep_order_design(store, design, time)
 
     async def ask(self, asker: Asker, job: OrderJob) -> OrderWeight | NoVerdict:
         """Have a model weigh an order."""
