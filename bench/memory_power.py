@@ -21,11 +21,11 @@ from mmdyn.stats import (
     Difference,
     Floats,
     MemoryPriors,
+    greater_p,
     least_number,
     memory_power,
     paired_difference,
     rank_sum_tail,
-    roc_auc,
 )
 from mmdyn.tables.memory import Asked, break_between, rates_of
 from mmdyn.tables.question_order import beaten_shares
@@ -38,8 +38,8 @@ LETTERS = ("one", "two", "three", "four")
 def _beyond(said: tuple[int, ...]) -> float:
     """Of one question's answers: option 0 is the published answer, option k that of version k."""
     answers = [Asked(str(k), LETTERS[one], (LETTERS[0],), (LETTERS[k],)) for k, one in enumerate(said, 1)]
-    stuck, other = rates_of(answers)
-    return stuck - other
+    stuck, other = rates_of([answers])[0]
+    return float(stuck - other)
 
 
 def answers(random: Generator, share: float, gain: float, n: int) -> Difference:
@@ -101,8 +101,7 @@ def members(random: Generator, share: float, gain: float, n: int) -> Difference:
     """As many held out as published."""
     scores = random.normal(0, PRIORS.nats, 2 * n)
     scores[:n] += gain * (random.random(n) < share)
-    found = roc_auc(scores, np.repeat((1, 0), n), np.arange(2 * n))
-    return Difference(found.value - 0.5, None, 0.0 if found.low > 0.5 else 1.0, "")
+    return Difference(1.0, None, greater_p(scores[:n], scores[n:]), "")
 
 
 def _paired(values: Floats) -> Difference:
@@ -112,7 +111,7 @@ def _paired(values: Floats) -> Difference:
 CELLS: dict[str, tuple[Callable[[Generator, float, float, int], Difference], tuple[tuple[float, float], ...]]] = {
     "publishedanswers": (answers, ((0.1, 0.2), (0.3, 0.2), (0.3, 0.5), (1.0, 0.5))),
     "publishedletters": (letters, ((0.1, 0.5), (0.3, 0.2), (0.6, 0.5), (1.0, 0.5))),
-    "completion": (overlaps, ((0.05, 1.0), (0.1, 0.2), (0.3, 0.1), (1.0, 0.05))),
+    "completions": (overlaps, ((0.05, 1.0), (0.1, 0.2), (0.3, 0.1), (1.0, 0.05))),
     "maskedoptions": (matches, ((0.1, 0.5), (0.3, 0.2), (0.3, 1.0), (1.0, 0.2))),
     "cutoffs": (breaks, ((0.6, 0.1), (0.6, 0.2), (1.0, 0.1), (1.0, 0.2))),
     "questionorder": (orders, ((0.3, 0.01), (0.3, 0.1), (0.6, 0.03), (1.0, 0.01))),

@@ -88,13 +88,18 @@ KINDS = {
         " model has seen the leaked share. With score={score:g} a seen question cannot gain more than what is wrong.",
         "answers of two models with known cut-offs, and the years of the questions",
     ),
-    "completion": _of_answers(
-        "Completion",
+    "completions": _of_answers(
+        "Second halves of questions, with the set named and not",
         "overlap={overlap:g} is the standard deviation between unseen questions of how much more of the true rest is"
         " told with the set named than without. The gain is in points of overlap.",
     ),
+    "paraphrasedcompletions": _of_answers(
+        "Second halves of questions, in the published words and in others",
+        "overlap={overlap:g} is the same between the published words and those that a model wrote.",
+        "answers alone, and paraphrases by a model",
+    ),
     "maskedoptions": _of_answers(
-        "Masked options",
+        "Wrong options that were masked",
         "named={named:g} of masked options are named without memory, and as many of a control. Of 100 seen questions as"
         " many as the gain says have theirs named beyond the control.",
     ),
@@ -172,7 +177,7 @@ def questions_for(kind: str, share: float, gain: float, priors: MemoryPriors, po
     digits; None beyond MOST.
 
     >>> questions_for("membership", 1.0, 0.1, MemoryPriors(), 0.8, 0.05)
-    420
+    330
     """
     found = least_number(memory_power(kind, share, gain, priors, level), power, MOST) if share * gain else None
     if found is None:

@@ -67,7 +67,7 @@ def memory_power(kind: str, share: float, gain: float, priors: MemoryPriors, lev
         share: The leaked share of the questions, in [0, 1].
         gain: How much higher what the test looks at is for a seen question, in points (of 1) or nats a token.
         priors: What else is assumed. Questions are independent.
-        level: The two-sided level; of the order the one-sided one.
+        level: The two-sided level; of order and membership the one-sided one.
 
     >>> round(memory_power("publishedanswers", 0.1, 1.0, MemoryPriors())(86), 2)
     0.8
@@ -139,7 +139,8 @@ def _orders(share: float, gain: float, priors: MemoryPriors, level: float) -> Po
 
 
 def _members(share: float, gain: float, priors: MemoryPriors, level: float) -> Power:
-    """The AUC of n published questions against as many held out, by the interval of `roc_auc`."""
+    """The AUC of n published questions against as many held out, by Mann and Whitney's one-sided test: without memory
+    its variance is 1/(6 n)."""
     from scipy.special import ndtr, ndtri
 
     normal, shift = _normal(), gain / priors.nats
@@ -148,7 +149,7 @@ def _members(share: float, gain: float, priors: MemoryPriors, level: float) -> P
     value = min(float(below.mean()), 1 - 1e-9)
     weights = np.repeat((1 - share, share), POINTS) / POINTS
     variance = max(float(weights @ (above - value) ** 2 + below.var()), 1e-9)
-    most = float(ndtri(1 - level / 2)) * math.sqrt(variance / (4 * value * (1 - value)))
+    most = float(ndtri(1 - level)) / math.sqrt(6)
     return lambda n: float(ndtr(((value - 0.5) * math.sqrt(n) - most) / math.sqrt(variance)))
 
 
@@ -156,7 +157,8 @@ POWERS = {
     "publishedanswers": _answers,
     "publishedletters": _letters,
     "cutoffs": _breaks,
-    "completion": _overlaps,
+    "completions": _overlaps,
+    "paraphrasedcompletions": _overlaps,
     "maskedoptions": _matches,
     "questionorder": _orders,
     "membership": _members,

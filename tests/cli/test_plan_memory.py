@@ -65,8 +65,8 @@ def test_the_grids_are_printed_with_what_is_not_known(folder: Path) -> None:
 
 
 def test_what_has_a_formula_is_computed_by_hand() -> None:
-    """281 and 411 questions (tests/stats/test_memory_power.py), rounded up to two digits; two blocks of ten."""
-    assert (needed("cutoffs", 1.0, 0.2), needed("membership", 1.0, 0.1)) == (290, 420)
+    """281 and 325 questions (tests/stats/test_memory_power.py), rounded up to two digits; two blocks of ten."""
+    assert (needed("cutoffs", 1.0, 0.2), needed("membership", 1.0, 0.1)) == (290, 330)
     assert needed("questionorder", 1.0, 1.0) == 20
     for kind in KINDS:
         assert needed(kind, 0.0, 0.2) is None and needed(kind, 1.0, 0.0) is None
@@ -93,17 +93,18 @@ def test_a_gain_beyond_what_is_wrong_is_impossible() -> None:
 
 def test_levels_powers_and_assumptions_change_what_is_needed() -> None:
     usual, spread = MemoryPriors(), MemoryPriors(overlap=0.4)
-    assert questions_for("completion", 0.3, 0.1, usual, 0.8, 0.05) == 370
-    assert questions_for("completion", 0.3, 0.1, usual, 0.8, 0.0125) == 530
-    assert questions_for("completion", 0.3, 0.1, usual, 0.9, 0.05) == 500
-    assert questions_for("completion", 0.3, 0.1, spread, 0.8, 0.05) == 1500
-    assert plan_memory(prior="overlap=0.4").kinds["completion"].needed[2][1] == 1500
+    assert questions_for("completions", 0.3, 0.1, usual, 0.8, 0.05) == 370
+    assert questions_for("completions", 0.3, 0.1, usual, 0.8, 0.0125) == 530
+    assert questions_for("completions", 0.3, 0.1, usual, 0.9, 0.05) == 500
+    assert questions_for("completions", 0.3, 0.1, spread, 0.8, 0.05) == 1500
+    assert plan_memory(prior="overlap=0.4").kinds["completions"].needed[2][1] == 1500
     assert plan_memory(contrasts=4).level == 0.0125
 
 
 def test_kinds_of_the_page_have_its_titles() -> None:
-    for kind in ("publishedanswers", "publishedletters", "cutoffs", "questionorder"):
-        assert KINDS[kind].title == memory_page.KINDS[kind].title
+    assert {kind: one.title for kind, one in KINDS.items()} == {
+        kind: one.title for kind, one in memory_page.KINDS.items()
+    }
 
 
 def test_json_has_the_same_numbers(folder: Path) -> None:
