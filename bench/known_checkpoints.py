@@ -52,7 +52,7 @@ from mmdyn.run import Order
 from mmdyn.run.probes._probe import text_of
 from mmdyn.run.render import replace_pictures
 from mmdyn.sample import Sample
-from mmdyn.stats import rank_sum_tail, wilson
+from mmdyn.stats import greater_p, min_k, rank_sum_tail, roc_auc, wilson
 from mmdyn.tables.question_order import BEATEN, beaten_shares
 from perturb import perturb
 
@@ -64,7 +64,6 @@ VOCABULARY, WIDTH, INNER, LAYERS, HEADS = 1024, 64, 128, 2, 2
 WINDOW, BATCH, STEPS = 256, 4, 132
 BASE_WINDOW, BASE_BATCH, BASE_STEPS = 640, 2, 1200
 RATE = 3e-3
-LEAST = 0.2
 BLOCKS, ORDERS, DRAWN_ORDERS, DRAWS, LEVELS = 16, 19, 39, 2000, 10
 GIVEN, WRITTEN = 20, 20
 FEW_BLOCKS, FEW_ORDERS = 4, 9
@@ -254,11 +253,6 @@ def token_scores(tokenizer: Any, model: Any, texts: Sequence[str]) -> list[tuple
     return found
 
 
-def least_mean(values: Floats) -> float:
-    """The mean of the least 20 % of the values, of one at least."""
-    return float(np.sort(values)[: max(1, int(len(values) * LEAST))].mean())
-
-
 def completed(bench: Bench, model: Any, texts: Sequence[str]) -> dict[int, int]:
     """By the index of each text that is long enough, how many tokens a greedy reply gets before its first wrong one."""
     import torch
@@ -280,7 +274,7 @@ def order_weights(bench: Bench, model: Any, file: Sequence[Sample], orders: int,
     from mmdyn.models.backends._local_backend import continuation_ids
 
     with TemporaryDirectory() as folder:
-        asked = Order(shards=blocks, orders=orders).choose(write_file(Path(folder), file))
+        asked = Order(shards=blocks, orders=orders).choose(write_file(Path(folder), file), [])
     sums = list[float]()
     jobs = list(asked.jobs.values())
     with torch.inference_mode():
@@ -314,11 +308,8 @@ def order_found(weights: Floats) -> tuple[float, float]:
 
 def auc_found(scores: Floats, members: NDArray[np.bool_]) -> tuple[float, float]:
     """The chance that a member scores higher than another, and the one-sided p of Mann and Whitney."""
-    from scipy.stats import mannwhitneyu
-
-    ours, theirs = scores[members], scores[~members]
-    found = mannwhitneyu(ours, theirs, alternative="greater", method="asymptotic")
-    return float(found.statistic) / (len(ours) * len(theirs)), float(found.pvalue)
+    auc = roc_auc(scores, members.astype(np.int64), np.arange(len(scores))).value
+    return auc, greater_p(scores[members], scores[~members])
 
 
 def measured(bench: Bench, model: Any, cell: Cell, seed: int) -> dict[str, Any]:
@@ -332,8 +323,8 @@ def measured(bench: Bench, model: Any, cell: Cell, seed: int) -> dict[str, Any]:
     gain = np.concatenate(seen).mean() - np.concatenate(gains[count:]).mean()
     published, written = np.arange(len(samples)) < count, completed(bench, model, texts)
     scores = {
-        "min-k": (np.array([least_mean(own) for own, _ in tokens]), published),
-        "min-k++": (np.array([least_mean(far) for _, far in tokens]), published),
+        "min-k": (np.array([min_k(own) for own, _ in tokens]), published),
+        "min-k++": (np.array([min_k(far) for _, far in tokens]), published),
         "completion": (np.array([*written.values()], float), np.array([*written]) < count),
     }
     weights = order_weights(bench, model, file, ORDERS)

@@ -65,10 +65,3 @@ def test_the_table_counts_checkpoints_and_alarms(bench: Any) -> None:
     assert "| nothing | 2 | 0.05 ± 0.07 | 0.50 ± 0.00 | 50 % [9, 91] |" in text
     assert "| min-k++ | 6.0 % | 6.0 % | 6.0 % |" in text and "1 clean checkpoints" in text
     assert "| nothing | 1 | 0.00 | 0.50 | 0 % [0, 79] |" in "\n".join(bench.table(rows[:1]))
-
-
-def test_the_least_fifth_is_averaged_and_ties_halve_the_auc(bench: Any) -> None:
-    import numpy as np
-
-    assert bench.least_mean(np.arange(10.0)) == 0.5 and bench.least_mean(np.array([-3.0, 1.0])) == -3.0
-    assert bench.auc_found(np.array([1.0, 1.0, 1.0, 1.0]), np.array([True, True, False, False]))[0] == 0.5
