@@ -152,7 +152,8 @@ def open_bench(data: Path, folder: Path, base_steps: int = BASE_STEPS) -> Bench:
     from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
     torch.set_num_threads(1)
-    pool, reworded, general = read_texts(data, folder)
+    with TemporaryDirectory() as scratch:  # of this process alone
+        pool, reworded, general = read_texts(data, Path(scratch))
     home = folder / "base"
     if not home.exists():
         tokenizer = new_tokenizer(general)
