@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,24 +42,31 @@ PER_HALF = 2.8 / 1.96
 """The effect that is seen in four of five cases, in halves of the interval's width (the normal quantiles of 97.5 and
 80 %)."""
 
-NO_MEMBERS = (
-    "No question was scored by its tokens. That tells only of a set of which a part was held out at random"
-    " (`--drawn-at-random`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
-)
-NO_ORDER = (
-    "No order of questions was weighed. It tells only of a set whose maker says that its order is random"
-    " (`--is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:)."
-)
-
-NOT_ASKED = {
-    "completions": ("No model was asked to go on with the first half of a question. Any model can be.", "completion"),
+NOT_ASKED: dict[str, tuple[str, Callable[[NextRuns], list[str]]]] = {
+    "questionorder": (
+        "No order of questions was weighed. It tells only of a set whose maker says that its order is random"
+        " (`--is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:).",
+        lambda further: further.probe("order", weighing=True),
+    ),
+    "completions": (
+        "No model was asked to go on with the first half of a question. Any model can be.",
+        lambda further: further.probe("completion"),
+    ),
     "paraphrasedcompletions": (
         "No question was completed in other words. That takes a run with paraphrases by a model.",
-        "",
+        lambda further: further.reworded(),
     ),
-    "maskedoptions": ("No model was asked for a wrong option that was masked. Any model can be.", "options"),
+    "maskedoptions": (
+        "No model was asked for a wrong option that was masked. Any model can be.",
+        lambda further: further.probe("options"),
+    ),
+    "membership": (
+        "No question was scored by its tokens. That tells only of a set of which a part was held out at random"
+        " (`--drawn-at-random`), and of models that tell log-probabilities (hf:, vllm:, completions:).",
+        lambda further: further.probe("members", "--published", "FIELD=VALUE", weighing=True),
+    ),
 }
-"""What is said of a kind that models were not asked for, and the kind of `mmdyn probe` that asks for it."""
+"""What is said of a kind that models were not asked for, and the commands that ask for it."""
 
 NAME_ADDS_NOTHING = "the set's name adds nothing, which says nothing of what is known without it"
 NO_PLACEBO = "no other year could stand for a placebo"
@@ -280,13 +287,9 @@ def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
         yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
         if part.kind == "publishedanswers" and (commands := further.counterfactual()):
             yield Line("The run that would tell:", commands)
-        if part.kind == "questionorder":
-            yield Line(NO_ORDER, further.probe("order", weighing=True))
-        if part.kind == "membership":
-            yield Line(NO_MEMBERS, further.probe("members", "--published", "FIELD=VALUE", weighing=True))
         if part.kind in NOT_ASKED:
-            text, kind = NOT_ASKED[part.kind]
-            yield Line(text, further.probe(kind) if kind else further.reworded())
+            text, ask = NOT_ASKED[part.kind]
+            yield Line(text, ask(further))
         return
     by_who = dict[str, dict[str, Row]]()
     for row in part.rows:
