@@ -1,4 +1,4 @@
-"""Whether `mmdyn plan --memory` names the right numbers of questions. Prints the table of docs/appendix/why.md.
+"""Whether `mmdyn plan --memory` names the right numbers of questions. Prints the table of docs/appendix/memory.md.
 
     python bench/memory_power.py [--repeats 1000]
 

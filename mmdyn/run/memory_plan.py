@@ -22,7 +22,7 @@ POINTS, NATS = (0.05, 0.1, 0.2, 0.5, 1.0), (0.01, 0.03, 0.1, 0.3, 1.0)
 
 LEAST, MOST = 20, 1_000_000
 """The least and the largest number of questions that is named: of fewer the power is not known well (see
-docs/appendix/why.md)."""
+docs/appendix/memory.md)."""
 
 UNKNOWN = (
     "Which cell applies is not known: nobody can tell beforehand which share of the questions a model has seen, or what"

@@ -1,6 +1,6 @@
 """Power of the tests on what a model knew before, where it has seen a share of a set's questions.
 
-docs/appendix/why.md says how the numbers hold (bench/memory_power.py).
+docs/appendix/memory.md says how the numbers hold (bench/memory_power.py).
 """
 
 from __future__ import annotations

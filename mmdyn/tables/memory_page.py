@@ -194,7 +194,7 @@ def memory_parts() -> list[Part]:
 def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
     """Make the page of a report that was made of `memory_parts`.
 
-    Source: the kinds of evidence and their critics stand in docs/appendix/why.md, "Memory".
+    Source: the kinds of evidence and their critics stand in docs/appendix/memory.md.
     """
     parts = _adjusted([part for part in report.parts if part.kind in KINDS])
     tested = [(KINDS[part.kind], row) for part in parts for row in part.rows if row.p_adjusted is not None]

@@ -479,7 +479,7 @@ def test_a_reply_counts_beyond_what_it_shares_with_others() -> None:
 
 
 def test_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 200 sets 2.5 % are meant; the whole table stands in docs/appendix/why.md."""
+    """Of 200 sets 2.5 % are meant; the whole table stands in docs/appendix/memory.md."""
     bench = load_bench("recalling")
     for kind in ("fluent", "style", "endings", "copies"):
         assert bench.alarms(kind, 20, 200)[0] <= 0.05, kind
