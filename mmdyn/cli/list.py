@@ -53,7 +53,7 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         return
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBROKEN
     first = max(map(len, listed)) + 2
-    wrapper = TextWrapper(width - first, break_on_hyphens=False, break_long_words=False)  # addresses stay whole
+    wrapper = TextWrapper(width - first, break_on_hyphens=False)  # addresses stay whole where they fit
     for name, said in listed.items():
         click.echo(printable(name).ljust(first) + f"\n{' ' * first}".join(wrapper.wrap(printable(said))))
 

@@ -129,7 +129,8 @@ def members(run: Path, models: tuple[str, ...], **arguments: Any) -> None:
     """Ask the models of RUN how likely they find the words of questions that were published, and of those held out.
 
     \b
-    mmdyn probe members RUN -m hf:Qwen/Qwen2.5-0.5B --published split=public --drawn-at-random
+    mmdyn probe members RUN -m hf:Qwen/Qwen2.5-0.5B --published split=public \\
+      --drawn-at-random
 
     Scores: Min-K%++ of hf: models, Min-K% of vllm: and completions: models. They tell only where the held-out part was
     drawn at random, and where the words alone do not tell the parts apart, which is looked at, too.

@@ -211,7 +211,7 @@ COLUMNS: dict[str, type] = {
     "final": bool,
     **dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "attempts"), int),
     **dict.fromkeys(("seconds", "cost"), float),
-    **dict.fromkeys(("currency", "logprobs", "option_tokens"), str),
+    **dict.fromkeys(("currency", "logprobs", "option_tokens", "vocabulary"), str),
     **dict.fromkeys(("made", "image_count", "estimate"), int),
     "cached": bool,
     **dict.fromkeys(("answered_by", "fingerprint"), str),
@@ -220,7 +220,7 @@ COLUMNS: dict[str, type] = {
 
 No cell is a structure, in any format: those in AS_JSON are JSON texts, empty where there is nothing.
 """
-AS_JSON = frozenset(("extracted", "parts", "beside", "examples", "logprobs", "option_tokens"))
+AS_JSON = frozenset(("extracted", "parts", "beside", "examples", "logprobs", "option_tokens", "vocabulary"))
 
 SAMPLE_COLUMNS: dict[str, type] = dict.fromkeys(
     ("question", "options", "answer", "images", "knowledge_points", "explanation"), str

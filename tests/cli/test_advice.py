@@ -70,6 +70,7 @@ OF_OTHERS = ("--enable-prefill-logprobs",)
 """Options of other programs, such as servers."""
 PARTS = {
     ("mmdyn/tables/judged.py", "--judge"): "grade",
+    ("mmdyn/data/take.py", "--take"): "perturb",
     ("mmdyn/tables/memory_page.py", "--is-random"): "probe order",
     ("mmdyn/run/memory_plan.py", "--shards"): "probe order",
     ("mmdyn/tables/memory_page.py", "--drawn-at-random"): "probe members",
