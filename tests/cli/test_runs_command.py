@@ -82,7 +82,7 @@ def test_what_a_judge_took_stands_there_too(tmp_path: Path) -> None:
     with Store(tmp_path / "run" / "records") as store:  # as of an empty reply, about which nobody is asked
         store.put(judged_kind(entry.id), "k", canonical(Judgement(0.0)))
     *_, rules, judged, line = mmdyn(tmp_path, "runs", "ls", "run").stdout.splitlines()
-    assert re.fullmatch(r"    scores mdk12@\d+: 2 need a judge", rules)
+    assert re.fullmatch(r"    scores mdk12@\d+: 2 answers need a judge", rules)
     assert re.fullmatch(rf"    scores mdk12@\d+\+unsure\({entry.id}\), not in force yet: 2 answers have none", judged)
     assert re.fullmatch(r"    judge strong: [\d,]+ tokens in, \d+ out, cost 0\.\d+ USD", line)
     (run,) = json.loads(mmdyn(tmp_path, "runs", "ls", "run", "--json").stdout)

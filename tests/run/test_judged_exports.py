@@ -47,7 +47,7 @@ def test_answers_that_need_a_judge_are_listed_and_exported(tmp_path: Path) -> No
     run = write_run(tmp_path / "run", [first, open_answer], scorer="mdk12@5")
     assert [(one.scorer, one.needs_judge) for one in summarise_run(run.folder).scores] == [("mdk12@5", 1)]
     listed = CliRunner().invoke(commands, ["runs", "ls", str(run.folder)]).stdout
-    assert "    scores mdk12@5: 1 need a judge\n" in listed
+    assert "    scores mdk12@5: 1 answer needs a judge\n" in listed
     export(run, tmp_path / "out.jsonl")
     _, line = (json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines())
     assert (line["confidence"], line["needs_judge"], line["lower_bound"]) == (0.8, True, True)
