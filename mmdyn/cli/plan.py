@@ -129,7 +129,7 @@ def _print(one: Plan) -> None:
     if one.at_best:
         seen = f"a drop of {100 * one.seen:.1f} points" if one.seen else "no drop, however large,"
         say_line(
-            f"{where}, show {seen} with the draws and repetitions named, and {100 * one.at_best:.1f} points at best."
+            f"{where}, show {seen} with --draws and --epochs as given, and {100 * one.at_best:.1f} points at best."
         )
     else:
         say_line(f"{where}, are too few to show any drop, with any number of draws and repetitions above.")

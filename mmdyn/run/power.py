@@ -108,7 +108,9 @@ def plan_run(
             limits=Limits(n=PRICED, prices=limits.prices),
             execution=Execution(cache="none"),
         )
-        for row in estimate(request).rows:
+        rows = estimate(request).rows
+        given = dict(zip(dict.fromkeys(row.model for row in rows), request.models, strict=True))
+        for row in rows:
             # A question without a group is one by itself.
             named = ((one.id,) if one.group is None else one.group for one in opened[row.set])
             groups = list(Counter(named).values())
@@ -120,11 +122,12 @@ def plan_run(
             if told.cost is None and row.cost is not None:
                 told = replace(told, cost=row.cost / max(row.to_ask, 1), currency=row.currency)
             plan = Plan(row.model, row.set, sum(groups), len(groups), detect / 100, power, 0.05 / contrasts, told)
-            plans.append(_chosen(plan, opened[row.set].folder, spec, limits.concurrency))
+            typed = own if isinstance(own := given[row.model], str) else row.model
+            plans.append(_chosen(plan, opened[row.set].folder, typed, spec, limits.concurrency))
     return plans
 
 
-def _chosen(plan: Plan, folder: Path, spec: ConditionSpec, in_flight: int) -> Plan:
+def _chosen(plan: Plan, folder: Path, model: str, spec: ConditionSpec, in_flight: int) -> Plan:
     told, choices, n = plan.told, list[Choice](), plan.questions
     for k, e in product(DRAWS, EPOCHS):
         questions = needed(told.design, plan.drop, k, e, power=plan.power, alpha=plan.level)
@@ -138,11 +141,11 @@ def _chosen(plan: Plan, folder: Path, spec: ConditionSpec, in_flight: int) -> Pl
         choices=[replace(one, cheapest=one is best) for one in choices],
         seen=detectable(told.design, n, spec.draws, spec.epochs, power=plan.power, alpha=plan.level),
         at_best=detectable(told.design, n, math.inf, math.inf, power=plan.power, alpha=plan.level),
-        commands=_commands(plan, folder, best, str(spec.ops)) if fits else [],
+        commands=_commands(plan, folder, model, best, str(spec.ops)) if fits else [],
     )
 
 
-def _commands(plan: Plan, folder: Path, best: Choice, ops: str) -> list[str]:
+def _commands(plan: Plan, folder: Path, model: str, best: Choice, ops: str) -> list[str]:
     """How the cheapest choice is run; of a larger set the first questions are enough."""
     variants = f"{plan.set}-dynamic"
     first, draws, epochs = (
@@ -151,5 +154,5 @@ def _commands(plan: Plan, folder: Path, best: Choice, ops: str) -> list[str]:
     )
     return [
         command_line("mmdyn", "perturb", folder, "-o", variants, "--ops", ops or "OPS", *draws, *first),
-        command_line("mmdyn", "eval", folder, variants, "-m", plan.model, "-o", "RUN", *epochs, *first),
+        command_line("mmdyn", "eval", folder, variants, "-m", model, "-o", "RUN", *epochs, *first),
     ]

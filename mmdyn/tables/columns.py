@@ -696,6 +696,10 @@ def records_where(columns: Columns, where: Mapping[str, tuple[str, ...]]) -> tup
     keep, said = np.ones(len(columns.parents), np.bool_), ""
     for name, wanted in where.items():
         field = columns.field(name)
+        if odd := [value for value in wanted if "=" in value and value not in field.values]:
+            raise UserError(
+                f"no record has {name} = {odd[0]}: give what records are to have one by one, --where NAME=VALUE each"
+            )
         keep &= np.isin(field.codes, [place for place, value in enumerate(field.values) if value in wanted])
         if not said and not keep.any():
             said = f"no record has {name} = {' or '.join(wanted)} here (there is {', '.join(field.values[:20])})"

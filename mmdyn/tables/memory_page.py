@@ -23,15 +23,15 @@ from mmdyn.table import (
 from mmdyn.tables.blocks import Row, TablePart, p_digits
 from mmdyn.tables.completion import PUBLISHED as PUBLISHED_WORDING, REWORDED, word_for_word
 from mmdyn.tables.contrasts import ADJUSTED
-from mmdyn.tables.factors import front_of
+from mmdyn.tables.factors import RUNG, front_of
 from mmdyn.tables.grid import number, p_value, percent
-from mmdyn.tables.guessing import KEPT, OTHER_LETTER
+from mmdyn.tables.guessing import KEPT, OTHER_LETTER, STANDARD
 from mmdyn.tables.membership import AUC, AUC_WOULD_SHOW, BLIND, BLIND_WOULD_SHOW, MEANS
 from mmdyn.tables.memory import BETWEEN, BEYOND, BREAK, LOST, OTHER, PLACEBO, PUBLISHED
 from mmdyn.tables.question_order import BEATEN, BEYOND_OLDER, WOULD_SHOW
 from mmdyn.tables.recall import DIFFERENCE, NAMED, NOT_NAMED
 from mmdyn.tables.results import Report
-from mmdyn.tables.trends import NEEDLESS
+from mmdyn.tables.trends import NEEDLESS, NO_PICTURE
 from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
@@ -57,7 +57,8 @@ NOT_ASKED: dict[str, tuple[str, Callable[[NextRuns], list[str]]]] = {
         lambda further: further.reworded(),
     ),
     "maskedoptions": (
-        "No model was asked for a wrong option that was masked. Any model can be.",
+        "No model was asked for a wrong option that was masked. Any model can be, where ten questions or more have one"
+        " that cannot be guessed.",
         lambda further: further.probe("options"),
     ),
     "membership": (
@@ -203,7 +204,9 @@ def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
         lines = [*_lines(part, NextRuns(runs))]
         assumed = [Line(KINDS[part.kind].assumes)] * bool(part.rows)
         sections += [Section(KINDS[part.kind].title, [*lines, *assumed])] * bool(lines)
-    if seen := [*_needless(report.rows("ladder", NEEDLESS))]:
+    rungs = [row for row in report.rows("ladder") if row.factors.get("variant", STANDARD) == STANDARD]
+    blind = [row for row in rungs if row.factors.get(RUNG) == NO_PICTURE]
+    if seen := [*_needless(blind)]:
         sections.append(Section("Right without the picture", seen))
     names = ", ".join(run.name for run in runs)
     return Memory(f"What was known before: {names}", sections, report.of_parts(parts))
@@ -266,7 +269,7 @@ def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
         else:
             verdict = f"cannot tell: {'; '.join(dict.fromkeys(kind.silence for kind, _ in own))}"
         told.setdefault(verdict, []).append(who)
-    yield from (Line(f"{', '.join(who)}: {verdict}.") for verdict, who in told.items())
+    yield from (Line(f"{'; '.join(who)}: {verdict}.") for verdict, who in told.items())
     if len(tested) > 1:
         yield Line(f"{ADJUSTED[:1].upper()}{ADJUSTED[1:]} over the {len(tested)} tests of this page.")
     yield Line(WHAT)
@@ -325,19 +328,27 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
 def _letters(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     beyond, other = rows[BEYOND], _share(rows[OTHER_LETTER])
     said = f"{who}: where the right option was moved, {_share(rows[KEPT])} of answers name the letter that was right"
-    same = f"the same letters are named in {other} of questions in which they are just as wrong and were so before"
+    same = f"the same letters are named in {other} of questions in which they are wrong now and were wrong before"
     yield Line(f"{said} before; {same}: {_points(beyond)}, {beyond.n} questions.")
     yield from _power(beyond)
 
 
 def _needless(rows: Sequence[Row]) -> Iterator[Line]:
-    """How many questions each model has right in every reply without their pictures."""
-    for row in (row for row in rows if row.value is not None):
-        counted = row.note.partition(";")[2].partition(":")[0].strip()
-        yield Line(
-            f"{front_of(row.factors)}: {row.value:.0f} of {row.n} questions are right in every reply without their"
-            f" picture ({counted}): known before, or answered by their words alone."
-        )
+    """How many of the standard questions each model has right without their pictures, and how many in every reply."""
+    untold = dict[str, str]()
+    for row in rows:
+        who = row.factors.get("model", "the model")
+        if row.quantity == "corrected":
+            yield Line(f"{who}: {_share(row)} are right without their pictures, beyond guessing, of {row.n} questions.")
+        elif row.quantity == NEEDLESS and row.value is None:
+            untold[who] = row.note
+        elif row.quantity == NEEDLESS:
+            counted = row.note.partition(";")[2].partition(":")[0].strip()
+            yield Line(
+                f"{who}: {row.value:.0f} of {row.n} are right in every such reply ({counted}): known before, or"
+                " answered by their words alone."
+            )
+    yield from (Line(f"{', '.join(untold)}: {note}.") for note in dict.fromkeys(untold.values()))
 
 
 def _cut_off(who: str, rows: dict[str, Row]) -> Iterator[Line]:

@@ -328,12 +328,19 @@ def _measured(part: Part, runs: Mapping[str, RunFolder]) -> Sequence[str]:
     return [part.measure, *(["corrected"] if part.measure == "score" else [])]
 
 
+def _of_changed(part: Part) -> tuple[str, ...]:
+    """What of `where` is about the changed questions of a table that pairs them with the standard ones."""
+    if isinstance(part, Flips):
+        return "chain", "variant", "mode"
+    return ("chain",) if isinstance(part, Paired) and part.factor == "variant" else ()
+
+
 def _part(columns: Columns, part: Part, watcher: RowWatcher | None) -> TablePart:
     axes, measured = _named(part), "score" if isinstance(part, Analysis | Whole) else part.measure
     records, missing = records_where(columns, part.where)
-    if isinstance(part, Paired) and part.factor == "variant" and "chain" in part.where:
+    if of_changed := {*_of_changed(part)} & part.where.keys():
         # Standard questions have no chain, and stand beside each.
-        beside, _ = records_where(columns, {n: v for n, v in part.where.items() if n != "chain"} | STANDARD)
+        beside, _ = records_where(columns, {n: v for n, v in part.where.items() if n not in of_changed} | STANDARD)
         records, missing = np.union1d(records, beside), ""
     if isinstance(part, Paired):
         sides = split(columns, records, [part.factor])

@@ -54,8 +54,8 @@ ASSUMED = (
 ALONE = "what wrong answers lack is told by --context none, with caption, kprag and caption+kprag, or hints"
 UNBOUNDED = "not told: the wrong answers are too few to take a share of"
 UNTOLD = (
-    "so few replies to a question may be right by luck, and do not tell which questions they are: ask several times"
-    " (`mmdyn eval --epochs`, 3 where one guess in four is right)"
+    "so few replies to a question may be right by luck, and do not tell which questions they are; nor do replies that"
+    " are always the same: ask several times, with sampling (`mmdyn eval --epochs`, 3 where one guess in four is right)"
 )
 
 
@@ -99,9 +99,14 @@ def _needless(block: Block, axes: Sequence[str], key: Key, records: Ints) -> Row
     first = np.unique(places, return_index=True)[1]
     picked = columns.fields[PICKED].codes[records[answered]]
     again = ~right[places] & (np.arange(len(places)) != first[places])
-    # A guess that is repeated, as without sampling, is lucky or not once for all.
+    # A guess that is repeated, as without sampling, is lucky or not once for all. It shows in letters that are the same
+    # or, where options move, in questions that are wrong at first and hardly ever right later.
     alike = float((picked == picked[first[places]])[again].mean()) if again.any() else 0.0
-    luck = chances[first] * np.maximum(chances[first], alike) ** (tries - 1)
+    later = again & (scores[answered] < 1)[first[places]]
+    hoped = float(chances[later].mean()) if later.any() else 0.0
+    stuck = max(0.0, 1 - float((scores[answered] >= 1)[later].mean()) / hoped) if hoped else 0.0
+    again_right = np.maximum(alike, stuck + (1 - stuck) * chances[first])
+    luck = chances[first] * again_right ** (tries - 1)
     telling = luck <= LUCK
     if not telling.any():
         return block.row(axes, key, NEEDLESS, None, unit="count", note=UNTOLD)

@@ -83,6 +83,9 @@ def test_the_plan_names_the_cheapest_choice_and_its_commands(folder: Path) -> No
         f"mmdyn perturb exam -o exam-dynamic --ops text.shuffle -n {best.questions}",
         f"mmdyn eval exam exam-dynamic -m baseline:lexical -o RUN -n {best.questions}",
     ]
+    server = "openai:mine,base_url=http://127.0.0.1:9/v1"
+    named = mmdyn("plan", "exam", "-m", server, "--detect", "8", folder=folder)
+    assert f"-m {server} -o RUN" in named.stdout, "the command asks the server that was named"
     believed = (
         "Told from what is believed beforehand; assumed: accuracy=0.6, flips=0.15, repeat=0.1, draws=0.5, icc=0.1."
     )

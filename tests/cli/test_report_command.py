@@ -128,6 +128,8 @@ def test_several_runs(run: Path, failed: Path) -> None:
     (["--format", "pdf"], "'pdf' is not one of 'text', 'json', 'csv', 'markdown', 'latex', 'html'"),
     (["--by", "grad"], "did you mean 'grade'?"),
     (["--csv", "x.csv"], "No such option"),
+    (["--flips", "--where", "chain=pad,context=none"],
+     "no record has chain = context=none: give what records are to have one by one, --where NAME=VALUE each"),
 ])  # fmt: skip
 def test_mistakes(run: Path, words: list[str], says: str) -> None:
     result = mmdyn("report", run, *words)

@@ -82,7 +82,9 @@ def test_every_record_is_a_row_with_its_types(tmp_path: Path, ending: str) -> No
 def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
     run, file = make_run(tmp_path), tmp_path / f"out.{ending}"
     usage = Usage(prompt_tokens=9, completion_tokens=4, reasoning_tokens=2, cached_tokens=1)
-    reply = Reply("B", "stop", usage, 2, 0.5, "late", True, "aloud", (-0.5, -1.25), (1, 3), ((-9.0, 2.0),), "smaller", 0.25, "EUR")
+    reply = Reply(
+        "B", "stop", usage, 2, 0.5, "late", True, "aloud", (-0.5, -1.25), (1, 3), ((-9.0, 2.0),), "smaller", 0.25, "EUR"
+    )
     score = Score("ok", 0.75, ["B"], "declared", (1.0, 0.5), 0.5, chance=0.25)
     made = {"key": "zz", "reply": reply, "group": "g", "points": 2.0, "draw": 3, "epoch": 4, "expansion": "ee"}
     made |= {"beside": ContextInfo(("Ice", "Water"), 2, 1, True), "examples": ("b", "c")}

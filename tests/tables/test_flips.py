@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 from running import typed
 from tables.making_runs import DYNAMIC, answer, answers, write_run
@@ -49,6 +50,16 @@ def test_both_directions_losses_first(tmp_path: Path) -> None:
     shared = {"model": "m1", "set": "exam", "factor": "variant", "a": "standard", "b": "dynamic", "context": "none"}
     assert shared.items() <= befores(run)[0].factors.items()
     assert flips_of(run).to_json() == flips_of(run).to_json()
+
+
+@pytest.mark.parametrize("where", [{"chain": ("pad",)}, {"variant": ("dynamic",)}, {"mode": ("dynamic",)}])
+def test_a_part_of_the_changed_questions_is_paired_with_the_standard_ones(
+    tmp_path: Path, where: dict[str, tuple[str, ...]]
+) -> None:
+    run = write_run(tmp_path / "run", [*answers("1100"), *answers("0110", DYNAMIC), *answers("0011", SHUFFLE)])
+    (part,) = tabulate([run], [Flips(where=where)]).parts
+    chains = [row.factors["chain"] for row in part.rows if row.quantity == "a score"]
+    assert chains == ["pad", "pad"] + ["shuffle"] * 4 * ("chain" not in where)
 
 
 def test_a_line_a_question_and_chain(tmp_path: Path) -> None:

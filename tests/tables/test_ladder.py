@@ -144,6 +144,20 @@ def test_a_guess_that_is_repeated_tells_no_more_than_a_single_one(tmp_path: Path
     assert row.value is None and row.note.startswith("so few replies to a question may be right by luck")
 
 
+def test_a_guess_of_an_options_text_that_moves_tells_no_more_either(tmp_path: Path) -> None:
+    """Its letters differ, and what was wrong at first is never right later; a model that learns from nothing knows."""
+    thrice = [under("no-picture", "1110000000", epoch=epoch, chance=0.25, extracted="ABC"[epoch]) for epoch in range(3)]
+    standard = under("none", "1" * 10, chance=0.25)
+    row = of(ladder(tmp_path / "stuck", standard, *thrice), "no-picture", "needed no picture")
+    assert row.value is None and "nor do replies that are always the same" in row.note
+    varied = [
+        under("no-picture", marks, epoch=epoch, chance=0.25, extracted="ABC"[epoch])
+        for epoch, marks in enumerate(("1110000000", "1111100000", "1110011000"))
+    ]
+    row = of(ladder(tmp_path / "varied", standard, *varied), "no-picture", "needed no picture")
+    assert (row.value, row.n) == (3, 10)
+
+
 def test_one_reply_in_four_right_by_luck_does_not_tell_which(tmp_path: Path) -> None:
     found = ladder(tmp_path, under("none", "11", chance=0.25), under("no-picture", "11", chance=0.25))
     row = of(found, "no-picture", "needed no picture")

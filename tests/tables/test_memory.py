@@ -131,7 +131,7 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     assert result.exit_code == 0
     text = " ".join(result.output.split())
     for line in (
-        "python:memorised on pens, python:careless on pens: hard to explain but by the published questions or by"
+        "python:memorised on pens; python:careless on pens: hard to explain but by the published questions or by"
         " inattention to the change or by answers that anybody would expect (changed questions).",
         "python:brittle on pens, python:weak on pens, python:clean on pens: cannot tell: no significant sign where 10"
         " points would mostly show (changed questions); a model may remember without such a sign.",
