@@ -188,7 +188,7 @@ def made(folder: Path, language: Any = "en", *, count: int = COUNT, reworded: bo
         "endings": ENDINGS[language],
     }
     (folder / "known.json").write_text(json.dumps(known))
-    (folder / "models.py").write_text(MODELS)
+    (folder / "recallers.py").write_text(MODELS)
     (folder / "rewriter.py").write_text(REWRITER)
     sets = [write_set(folder / "set", samples, "exam")]
     if reworded:
@@ -198,7 +198,7 @@ def made(folder: Path, language: Any = "en", *, count: int = COUNT, reworded: bo
 
 
 def model(folder: Path, kind: str) -> str:
-    return f"{folder}/models.py:{kind}"
+    return f"{folder}/recallers.py:{kind}"
 
 
 def rows(run: RunFolder, part: str) -> dict[tuple[str, str], Row]:
@@ -308,7 +308,7 @@ def test_a_limit_stops_and_the_same_call_goes_on(small: RunFolder) -> None:
     text = said(small).replace("\\ ", "")
     assert "No question was completed in other words." in text and "--ops paraphrase@strong --rewriter MODEL" in text
     assert f"mmdyn probe completion {small.folder}-reworded" in text
-    assert "No model was asked for a wrong option that was masked. Any model can be." in text
+    assert "No model was asked for a wrong option that was masked. Any model can be, where" in text
     assert f"mmdyn probe options {small.folder}" in text
 
 
@@ -342,7 +342,7 @@ def test_wordings_by_rules_are_described(tmp_path: Path) -> None:
         for number in range(12) for id, words in [(f"q{number}", f"w{number} x{number} y{number} z{number}")]
         for by in ("", "embedded")
     ]  # fmt: skip
-    label = "python:models.py:always"
+    label = "python:recallers.py:always"
     with Store(run.records_folder) as store:
         keep_probe_design(store, "completion design", "exam", RecallDesign("exam", "d", tuple(items), {}), 1)
         for item in items:

@@ -133,7 +133,7 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     for line in (
         "python:memorised on pens; python:careless on pens: hard to explain but by the published questions or by"
         " inattention to the change or by answers that anybody would expect (changed questions).",
-        "python:brittle on pens, python:weak on pens, python:clean on pens: cannot tell: no significant sign where 10"
+        "python:brittle on pens; python:weak on pens; python:clean on pens: cannot tell: no significant sign where 10"
         " points would mostly show (changed questions); a model may remember without such a sign.",
         "None of this is proof. It shows what a model said; what it was trained on, only its maker can show.",
     ):
