@@ -260,7 +260,7 @@ def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
         if shown:
             otherwise = " or by ".join(dict.fromkeys(kind.otherwise for kind in shown))
             named = ", ".join(kind.name for kind in shown)
-            verdict = f"hard to explain but by the published questions or by {otherwise} ({named})"
+            verdict = f"hard to explain but by having seen what was published, or by {otherwise} ({named})"
             verdict = f"the evidence disagrees: {verdict}; {against}" if against else verdict
         elif against:
             verdict = f"cannot tell: {against}; a model may remember without such a sign"

@@ -119,7 +119,7 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     tokens = [one.tokens for one in kept(run)]
     assert len(tokens) == 120 and set(tokens) == {len("aaaa " * 5 + "is ____") - 1}
     text = said(run)
-    assert "hf:seen on exam: hard to explain but by the published questions or by a held-out part that" in text
+    assert "hf:seen on exam: hard to explain but by having seen what was published, or by a held-out part that" in text
     assert "hf:plain on exam: cannot tell: no sign of it in the scores of tokens" in text
     assert "30 published and 30 held-out questions. A classifier that sees the words alone: AUC 0." in text
     assert "In four of five cases an AUC of 0.69 would show" in text and "None of this is proof." in text

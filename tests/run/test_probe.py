@@ -95,7 +95,10 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     assert not plain.is_significant and (plain.p or 0) > 0.05
     assert found["seen", WOULD_SHOW].value == found["plain", WOULD_SHOW].value == pytest.approx(0.98, abs=0.03)
     text = said(run)
-    assert "hf:seen on exam: hard to explain but by the published questions or by an order that is not random" in text
+    assert (
+        "hf:seen on exam: hard to explain but by having seen what was published, or by an order that is not random"
+        in text
+    )
     assert "hf:plain on exam: cannot tell: no sign of the published order, which says nothing of copies in" in text
     assert "None of this is proof." in text
 

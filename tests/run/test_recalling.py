@@ -240,7 +240,9 @@ def test_models_come_out_as_what_they_are(run: RunFolder) -> None:
     }
     text = said(run)
     alarms = text.partition("P is adjusted")[0]
-    assert alarms.count("hard to explain but by the published questions or by") == len({"cued", "half", "always"})
+    assert alarms.count("hard to explain but by having seen what was published, or by") == len(
+        {"cued", "half", "always"}
+    )
     assert (
         "copier on exam" in alarms and "endings on exam" in alarms and "style on exam: cannot tell: the set's" in alarms
     )

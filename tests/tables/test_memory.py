@@ -131,7 +131,7 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     assert result.exit_code == 0
     text = " ".join(result.output.split())
     for line in (
-        "python:memorised on pens; python:careless on pens: hard to explain but by the published questions or by"
+        "python:memorised on pens; python:careless on pens: hard to explain but by having seen what was published, or by"
         " inattention to the change or by answers that anybody would expect (changed questions).",
         "python:brittle on pens; python:weak on pens; python:clean on pens: cannot tell: no significant sign where 10"
         " points would mostly show (changed questions); a model may remember without such a sign.",
@@ -281,7 +281,7 @@ def test_letters_that_were_learned_are_told_from_favourites_and_luck(tmp_path: P
     assert rows["careful"]["published letter"].value == rows["careful"]["same letters elsewhere"].value == 0
     assert 30 <= rows["learned"]["difference"].n <= 40
     assert "where the right option was moved" in repr(page)
-    said = "python:learned on sums: hard to explain but by the published questions or by a habit of letters that goes"
+    said = "python:learned on sums: hard to explain but by having seen what was published, or by a habit of letters that goes"
     assert said in repr(page)
 
 
@@ -433,7 +433,7 @@ WEAK_SIGNS = ("letters by heart, 10 %", "words by heart, 10 %")
 
 def test_verdicts_of_models_whose_memory_is_known(known: dict[str, Memory]) -> None:
     """What a page says in short is true of each; memory and inattention are never told apart by changed questions."""
-    both = "hard to explain but by the published questions or by inattention to the change or by answers that anybody"
+    both = "hard to explain but by having seen what was published, or by inattention to the change or by answers that anybody"
     for name, page in known.items():
         said = conclusion(page)
         if name in REMEMBERS:
