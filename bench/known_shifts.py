@@ -31,11 +31,12 @@ from mmdyn.keys import Json
 from mmdyn.run import Execution, Limits, evaluate
 from mmdyn.sample import Sample
 from mmdyn.tables import (
+    ORDER_DESIGN,
     OrderDesign,
     OrderWeight,
     Report,
     explain_memory,
-    keep_order_design,
+    keep_probe_design,
     memory_parts,
     order_kind,
     tabulate,
@@ -251,7 +252,9 @@ def weighed(
     execution = Execution(quiet=True, cache="none")
     run = evaluate(published, [*map(Weigher, range(count))], folder, limits=Limits(n=1), execution=execution)
     with Store(run.records_folder) as store:
-        keep_order_design(store, OrderDesign("we_math", "d", tuple(range(12)), 19, declared, 0), 1)
+        keep_probe_design(
+            store, ORDER_DESIGN, "we_math", OrderDesign("we_math", "d", tuple(range(12)), 19, declared, 0), 1
+        )
         for number in range(count):
             order = np.arange(len(looks)) if is_sorted else np.random.default_rng(number).permutation(len(looks))
             blocks = [[looks[place] for place in part] for part in np.array_split(order, 12)]
