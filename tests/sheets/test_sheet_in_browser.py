@@ -128,7 +128,7 @@ def test_a_screened_set_shows_its_funnel_and_what_was_refused(page: Page, tmp_pa
     assert funnel.locator("table").is_visible() and "refused" in funnel.inner_text()
     assert audit(made, tmp_path / "sheet.html", review=True) == 2, "a review sheet holds what is in the set"
     open_sheet(page, tmp_path / "sheet.html")
-    assert "other" in page.locator("article").first.inner_text(), "a model was unsure about it"
+    page.locator("article").first.filter(has_text="other").wait_for()  # a model was unsure about it
     press(page, "j ArrowRight r ArrowLeft 1 0")
     assert marked(page) == ["", "reject"] and current(page) == "1 of 2"
     (line,) = saved(page, tmp_path / "labels.jsonl")
