@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -25,6 +26,7 @@ from PIL import Image, ImageDraw
 from shell import MMDYN, bash, mmdyn
 
 from making import choice, true_false, write_set
+from mmdyn.sample import Sample
 from mmdyn.testing import FakeServer, write_script
 
 pytestmark = pytest.mark.slow
@@ -70,11 +72,16 @@ SIDES = choice().question
 
 
 def ask_exam(folder: Path) -> None:
-    """A run that asked a set with the name exam."""
-    exam = write_set(
-        folder.parent / "asked" / "exam", [choice(f"q{n}", question=f"{n}. {SIDES}") for n in range(12)], "exam"
-    )
-    done = offline(folder.parent, "eval", exam.folder, "-m", "hf:Qwen/Qwen2.5-0.5B", "-o", folder, "-q")
+    """A run that asked a set with the name exam: questions of words that nobody can guess, half of them held out."""
+    drawn, asked = random.Random(0), list[Sample]()
+    for n in range(24):
+        words = ["".join(drawn.choices("abdegiklmnoprstuv", k=4)) for _ in range(30)]
+        options = [" ".join(words[place : place + 2]) for place in range(22, 30, 2)]
+        part = {"split": "public" if n % 2 else "held-out"}
+        asked.append(choice(f"q{n:02}", "A", options, question=f"{' '.join(words[:22])}?", fields=part))
+    exam = write_set(folder.parent / "asked" / "exam", asked, "exam")
+    models = ("-m", "hf:Qwen/Qwen2.5-0.5B", "-m", "openai:gpt-4o")
+    done = offline(folder.parent, "eval", exam.folder, *models, "-o", folder, "-q")
     assert done.returncode == 0, done.stderr
 
 
