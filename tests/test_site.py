@@ -46,6 +46,7 @@ def test_search_works_without_a_server(site: Path, page: Page) -> None:  # noqa:
     results.filter(has_text="Judging replies by a model").first.wait_for()
     results.filter(has_text="Statistics of a report").first.click()
     page.locator("h1", has_text="Statistics of a report").wait_for()
+    assert page.url.partition("#")[0].partition("?")[0].endswith("statistics.html")
 
 
 def test_commands_and_examples_can_be_copied(site: Path, page: Page) -> None:  # noqa: F811
