@@ -85,7 +85,7 @@ def check(given: Mapping[str, Any], by: list[str]) -> None:
     """Raise UsageError for options that do not go together."""
     asked = [name for name in (*KINDS, *ANALYSES, "flips") if given[name]]
     if given["where"] and not asked:
-        raise click.UsageError("--where goes with a table: add --pivot FACTOR, or another one")
+        raise click.UsageError("--where goes with a table or --flips: add one, such as --pivot FACTOR")
     if by and asked and not {*BY} & {*asked}:
         raise click.UsageError(f"--by goes with --{', --'.join(BY)}, or with no table: leave it out")
     if _one(given, "pair", "parent") not in ("parent", "group"):

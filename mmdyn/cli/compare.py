@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 @quiet_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Compare the replies of the models of one or more runs to the same samples under the same conditions. Or the
-    questions of two sets, paired at random: which of the two takes more reasoning.
+    questions of two sets, paired at random: which of the two takes more reasoning. The scores of two runs are compared
+    without a judge, by `mmdyn report RUN RUN`.
 
     \b
     mmdyn compare mmdyn-demo/run --judge openai:gpt-4o -o verdicts

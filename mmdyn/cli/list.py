@@ -14,13 +14,26 @@ import click
 from mmdyn.errors import printable
 from mmdyn.plugins import FOLDERS, Kind, load, names, summary
 
+KINDS = {
+    "operators": "what makes variants, and presets of chains",
+    "models": "backends, the part of -m in front of the colon",
+    "formats": "files that are read as sets, or written",
+    "scorers": "policies and metrics for --scorer",
+    "rubrics": "what judges of replies are asked",
+    "benchmarks": "published sets that are read as they are",
+    "steps": "steps of `mmdyn build`",
+    "task_types": "types of questions",
+    "tables": "the papers' tables, for `mmdyn report --table`",
+    "configs": "runs as YAML files, ready to be used",
+    "vlmeval": "models of VLMEvalKit, where it is installed",
+}
 OURS = ("mmdyn", "perturb")
 UNBROKEN = 1 << 16
 """Columns where no terminal breaks lines."""
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*FOLDERS, "tables", "configs", "vlmeval"]))
+@click.argument("kind", required=False, metavar="[KIND]", type=click.Choice([*KINDS]))
 @click.option(
     "--json",
     "as_json",
@@ -31,8 +44,8 @@ UNBROKEN = 1 << 16
     "--python", default="", help="With vlmeval: the interpreter that has it. [default: $MMDYN_VLMEVAL_PYTHON]"
 )
 @click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
-def command(kind: str, as_json: bool, python: str, path: str) -> None:
-    """List operators, models, benchmarks or another kind of plug-in, each with what it is.
+def command(kind: str | None, as_json: bool, python: str, path: str) -> None:
+    """List operators, models, benchmarks or another kind of plug-in, each with what it is; without KIND, the kinds.
 
     \b
     mmdyn list operators
@@ -47,7 +60,7 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         models = vlmeval_models(python, path)
         click.echo(json.dumps({name: f"vlmeval:{name}" for name in models}) if as_json else "\n".join(models))
         return
-    listed, places = _listed(kind)
+    listed, places = _listed(kind) if kind else (KINDS, KINDS)
     if as_json:
         click.echo(json.dumps(places))
         return

@@ -112,7 +112,7 @@ def _print_memory(plan: MemoryPlan) -> None:
         for name, gains in one.shown.items():
             least = [f"{row['leaked']} from +{scale * gain:g}" for row, gain in zip(rows, gains, strict=True) if gain]
             shows = ", ".join(least) or "nothing here"
-            notes.append(f"{plan.questions[name]:,} questions of {name} would show {shows}.")
+            notes.append(f"{plan.questions[name]:,} questions of {name} would show {shows}, if all can be asked so.")
         click.echo()
         print_grid(f"{one.title} (gain in {one.unit})", rows, notes)
 

@@ -53,6 +53,7 @@ from .make_set import (
     describe_stages as describe_stages,
     fingerprint as fingerprint,
     made as made,
+    refuse_others as refuse_others,
     stage_counts as stage_counts,
     stages as stages,
     write_rows as write_rows,

@@ -246,8 +246,9 @@ def _check_out(out: Path, *, force: bool, skip_bad: bool) -> None:
         raise UserError(
             f"{out}: {ending} is no format ({', '.join(suffixes())} are): leave the ending out for a set folder"
         )
-    for file in (out, out.with_suffix(REJECTED)):
-        if file.is_file() and not force and (file == out or (skip_bad and ending in suffixes())):
+    rejected = [out.with_suffix(REJECTED)] if skip_bad and ending in suffixes() else []
+    for file in (out, *rejected):
+        if file.is_file() and not force:
             raise UserError(f"{file} is there already: choose another name, or give --force")
 
 

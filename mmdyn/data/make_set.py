@@ -205,9 +205,7 @@ def _done(out: Path, made: dict[str, Json], replace: bool) -> SampleSet | None:
     there = {path.name for path in out.iterdir()} - {LOCK, DRAWN}
     if not there:
         return None
-    others = sorted(there - _FILES - {"images"})
-    if others:
-        raise UserError(f"{out} holds other files ({others[0]}, …): choose a new folder")
+    refuse_others(out, there - _FILES - {"images"})
     if MANIFEST_FILE in there:
         found = SampleSet(out)
         if found.manifest.made.get("command") == made["command"]:
@@ -220,6 +218,12 @@ def _done(out: Path, made: dict[str, Json], replace: bool) -> SampleSet | None:
     if not any(name.endswith(".part") for name in there):
         raise UserError(f"{out} holds files that no run of this command left: choose a new folder")
     return None
+
+
+def refuse_others(out: Path, names: Iterable[str]) -> None:
+    """Raise UserError where a new set's folder holds files that no set has."""
+    if others := sorted(names):
+        raise UserError(f"{out} holds other files ({others[0]}, …): choose a new folder")
 
 
 def _same(found: SampleSet, made: dict[str, Json]) -> bool:

@@ -229,8 +229,9 @@ def chain_name(factors: Mapping[str, str]) -> str:
 
 
 def is_usual(factors: Mapping[str, str]) -> bool:
-    """Whether all that both sides of a contrast share is as usual, whatever the variant and its chain."""
-    held = [name for name in BASES if name not in ("variant", factors["factor"])]
+    """Whether all of a condition, or all that both sides of a contrast share, is as usual, whatever the variant and its
+    chain."""
+    held = [name for name in BASES if name not in ("variant", factors.get("factor"))]
     return all(factors.get(name, BASES[name]) == BASES[name] for name in held)
 
 

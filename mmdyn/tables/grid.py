@@ -101,9 +101,13 @@ UNREAD_SCORES = "no interval or p allows for a judge of replies that were not re
 UNREAD_MARK = "?"
 """What stands behind a change that is mostly unread."""
 
-OF_PAIRS = "both sides, and their change, are scores {} of the n questions that both have; raw: the uncorrected change"
+OF_PAIRS = "both sides, and their change, are scores {} of the n questions that both have"
+OF_RAW = "raw: the change of the scores as they were given"
 OF_BOTH = "needs a judge: answers, those of both sides together"
 """What numbers of contrasts are of, and so why they are not those of the table of scores."""
+
+OF_ONE = f"{TOTAL}: one chain counts; those that lack an operator, null chains and small ones do not"
+"""What is over all chains where only one is a part of it."""
 
 UNITS = "in percent, with 95 % intervals"
 BEST = "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
@@ -263,14 +267,19 @@ def _notes(part: TablePart) -> Iterator[str]:
     scales = {row.scale for row in part.rows if row.quantity == "difference" and row.scale}
     if "corrected" in scales or (scales and part.kind == "contrasts"):
         yield OF_PAIRS.format("corrected for chance" if "corrected" in scales else "not corrected for chance")
+        yield from [OF_RAW] * any(row.quantity == RAW for row in part.rows)
         yield from [OF_BOTH] * any(row.needs_judge for row in part.rows)
     if any(row.judged for row in part.rows):
         yield WAITING
     if gains := sorted((row for row in part.rows if row.gain), key=lambda row: -row.gain):
         told = [f"{', '.join(_labels(part, row.factors).values())} {percent(row.at_most, None)}" for row in gains]
         yield f"{UNREAD_SCORES}: {'; '.join(told[:SHOWN])}" + f" and {len(told) - SHOWN} more" * (len(told) > SHOWN)
-    if chains := sorted({row.chains for row in part.rows if row.chains > 1 and is_pooled(row.factors)}):
-        yield f"{TOTAL}: mean over {' or '.join(map(str, chains))} chains"
+    pooled = (row for row in part.rows if is_pooled(row.factors) and row.factors.get("factor", "variant") == "variant")
+    chains = sorted({row.chains for row in pooled if row.quantity in ("score", "difference")})
+    if several := [count for count in chains if count > 1]:
+        yield f"{TOTAL}: mean over {' or '.join(map(str, several))} chains"
+    if 1 in chains and part.kind in ("scores", "contrasts"):
+        yield OF_ONE
     if any(row.mark for row in part.rows):
         yield BEST
     said = dict[str, dict[str, None]]()

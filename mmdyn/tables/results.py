@@ -18,7 +18,7 @@ from mmdyn.stats import holm
 from mmdyn.tables.blocks import MOSTLY_UNREAD, SIGNIFICANT, Row, TablePart, rows_of
 from mmdyn.tables.columns import FORM, Columns
 from mmdyn.tables.contrasts import contrast_families, family_note
-from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, of_pictures, who_of
+from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, is_usual, of_pictures, who_of
 from mmdyn.tables.formats import FORMATS, Tables, table_frame
 from mmdyn.tables.grid import SHOWN, digits_of, p_value, percent, points
 from mmdyn.tables.guessing import key_lines, position_lines
@@ -144,7 +144,7 @@ def brief_lines(report: Tables) -> list[str]:
     rows = dict[tuple[str, ...], list[Scored]]()
     for scored in scores_of(report.parts):
         rows.setdefault(who_of(scored.factors), []).append(scored)
-    best = sorted(rows, key=lambda who: -(rows[who][0].score.value or 0))
+    best = sorted(rows, key=lambda who: -(_few(rows[who])[0].score.value or 0))
     found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
     for who in best:
         scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who])]
@@ -172,9 +172,10 @@ def score_text(row: Row) -> str:
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
-    """The first condition and that over all chains, or the last where there is none."""
-    pooled = [one for one in rows[1:] if is_pooled(one.factors)]
-    return [rows[0], *(pooled or rows[1:])[-1:]]
+    """The first condition that is as usual and that over all chains, or the last where there is none."""
+    usual = [one for one in rows if is_usual(one.factors)] or rows
+    pooled = [one for one in usual[1:] if is_pooled(one.factors)]
+    return [usual[0], *(pooled or [one for one in rows if one is not usual[0]])[-1:]]
 
 
 def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:

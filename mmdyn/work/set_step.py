@@ -34,6 +34,7 @@ from mmdyn.data import (
     SetWriter,
     is_being_written,
     load,
+    refuse_others,
     stage_counts,
 )
 from mmdyn.errors import InputError, MmdynError, UserError
@@ -219,8 +220,11 @@ class _SetBuilder(Struct, frozen=True):
         if is_being_written(out):
             return None
         if not (out / MANIFEST_FILE).is_file():
-            if (out / SAMPLES_FILE).exists() and not (out / WORK).exists():
-                raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
+            if not (out / WORK).exists():
+                if (out / SAMPLES_FILE).exists():
+                    raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
+                there = {path.name for path in out.iterdir()} if out.is_dir() else set[str]()
+                refuse_others(out, there - {IMPORTED_SOURCE})
             return None
         found = SampleSet(out)
         made, parent = found.manifest.made, found.manifest.parent

@@ -49,6 +49,15 @@ def test_every_name_comes_with_a_line_of_what_it_is(kind: str) -> None:
     assert sorted(short) == sorted(shown)
 
 
+def test_without_a_kind_the_kinds_are_listed() -> None:
+    found = said()
+    assert found.keys() == {*FOLDERS, "tables", "configs", "vlmeval"}
+    assert found["rubrics"] == "what judges of replies are asked"
+    for kind in found.keys() - {"vlmeval"}:
+        assert said(kind)
+    assert json.loads(mmdyn("list", "--json").stdout) == found
+
+
 def test_json_stays_one_object_of_names() -> None:
     found = json.loads(listed("--json"))
     assert found["image.pad"] == "perturb.image.pad" and found["text.shuffle"] == "perturb.text.shuffle"

@@ -161,7 +161,7 @@ def test_a_table_without_a_number_is_told_and_ends_in_1(run: Path) -> None:
     (["--pivot", "a,b,c,d"], "--pivot 'a,b,c,d' names 4 factors: name one to three"),
     (["--gap", "level"], "'level' is no FACTOR=A:B: write it like difficulty=easy:hard"),
     (["--pivot", "level", "--where", "level"], "'level' is no NAME=VALUE,…: write it like difficulty=easy,hard"),
-    (["--where", "level=easy"], "--where goes with a table: add --pivot FACTOR, or another one"),
+    (["--where", "level=easy"], "--where goes with a table or --flips: add one, such as --pivot FACTOR"),
     (["--pivot", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
     (["--table", "opencompass.table1", "--macro", "level"], "--macro goes with --pivot: give one, or leave --macro out"),
     (["--table", "opencompass.table1", "--measure", "cost"], "--spread or --ranking or --leaderboard: give one, or leave --measure out"),

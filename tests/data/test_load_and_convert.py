@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from filelock import FileLock
 from making import choice, image_ref, open_ended, picture, write_set
 from mmdyn.data import Dropped, KnowledgePoint, Origin, SampleSet, SetWriter, convert, load
 from mmdyn.errors import Busy, InputError, PluginError, UserError
+from perturb import perturb
 
 PNG = picture()
 SAMPLES = [choice("a", images=(image_ref(PNG),)), open_ended("b"), open_ended("c")]
@@ -67,9 +69,13 @@ def test_folders_that_hold_anything_else_are_left_alone(source: SampleSet, tmp_p
     with pytest.raises(UserError, match="holds files that no run of this command left"):
         (tmp_path / "pics" / "images").mkdir(parents=True)
         convert(file, tmp_path / "pics")
+    with pytest.raises(UserError, match=r"holds other files \(notes.txt, …\): choose a new folder"):
+        perturb(source.folder, tmp_path / "mine", ops="pad")
+    with pytest.raises(UserError, match=r"\. holds other files \(mine, …\): choose a new folder"), chdir(tmp_path):
+        convert(file, Path("."))
     with pytest.raises(UserError, match="is the source itself"):
         convert(file, file)
-    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
+    assert [(path.name, path.read_text()) for path in (tmp_path / "mine").iterdir()] == [("notes.txt", "keep")]
     assert list(SampleSet(source.folder)) == SAMPLES
 
 

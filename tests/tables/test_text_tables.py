@@ -201,9 +201,38 @@ def test_corrected_scores_say_that_the_first_ones_are_not(tmp_path: Path) -> Non
     row = Row(factors=factors, quantity="difference", unit="points", value=-0.2, n=5, scale="corrected", needs_judge=2)
     notes = grid_of(replace(part, rows=[row])).notes
     assert notes[1:3] == [
-        "both sides, and their change, are scores corrected for chance of the n questions that both have; raw: the"
-        " uncorrected change",
+        "both sides, and their change, are scores corrected for chance of the n questions that both have",
         "needs a judge: answers, those of both sides together",
     ]
+    both = [row, replace(row, quantity="raw difference")]
+    assert grid_of(replace(part, rows=both)).notes[2] == "raw: the change of the scores as they were given"
     assert grid_of(replace(part, rows=[replace(row, scale="raw")])).notes[1].startswith("both sides, and their change")
     assert CHANCE_MEANS.startswith("The score is of all its questions, as it was given; chance is what guessing earns.")
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        Condition(context="no-picture"),
+        Condition(context="caption"),
+        Condition(context="kprag"),
+        Condition(style="cot"),
+        Condition(shots="3"),
+    ],
+)
+def test_the_headline_is_of_what_is_asked_as_usual(tmp_path: Path, beside: Condition) -> None:
+    """So that both of its scores, and the change below them, are of one condition."""
+    other = replace(DYNAMIC, context=beside.context, style=beside.style, shots=beside.shots)
+    records = [*answers("1111111110", beside), *answers("1111111111", other), *answers("1111111100")]
+    lines = short(write_run(tmp_path / "run", [*records, *answers("1111000000", DYNAMIC)]))
+    assert lines[1].startswith("m1 on exam: standard 80 [49, 94]; dynamic"), lines[1]
+
+
+def test_what_is_over_all_chains_is_said(tmp_path: Path) -> None:
+    """A part of a factorial, or a chain of few questions, is a row of its own and counts for none of it."""
+    shuffle = Condition("dynamic", "shuffle")
+    records = [*answers("1" * 20), *answers("10" * 10, DYNAMIC), *answers("1100", shuffle)]
+    one = short(write_run(tmp_path / "one", records))
+    assert one.count("all: one chain counts; those that lack an operator, null chains and small ones do not") == 2
+    two = short(write_run(tmp_path / "two", [*records[:40], *answers("1100" * 5, shuffle)]))
+    assert two.count("all: mean over 2 chains") == 2 and not any(line.startswith("all: one") for line in two)
