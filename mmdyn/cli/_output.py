@@ -42,7 +42,7 @@ def output_options() -> list[click.Option]:
         click.Option(["--json", "as_json"], is_flag=True, help="Short for --format json."),
         click.Option(
             ["-o", "--out"], metavar="FILE", type=OutPath(),
-            help=f"Write a file; its ending says the format: .{', .'.join(ENDINGS)}.",
+            help=f"Write a file; its ending says the format: .{', .'.join(ENDINGS)} (all pages in one).",
         ),
         click.Option(["--force"], is_flag=True, help="Overwrite a file that this command did not write."),
         click.Option(["--previews"], is_flag=True, help="In a page of HTML: small pictures, not those that were sent."),

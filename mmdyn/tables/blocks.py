@@ -18,6 +18,9 @@ from mmdyn.tables.run_state import Measure, measure
 TOTAL, MACRO = "all", "mean"
 """TOTAL is the value of a factor in a row over all its values; MACRO in a row that is the mean of their means."""
 
+SHARE_OF_DROP = "share of the drop"
+"""What an operator takes of the whole drop."""
+
 if TYPE_CHECKING:
     Interval: TypeAlias = tuple[float, float]
 else:  # in stored reports, where the upper end of a half dose may be open

@@ -32,7 +32,18 @@ from mmdyn.stats import (
     shapley_weights,
 )
 from mmdyn.table import Attribution, Curves
-from mmdyn.tables.blocks import TOTAL, WAITING, Block, Interval, Key, Numbered, Row, RowDetails, p_digits
+from mmdyn.tables.blocks import (
+    SHARE_OF_DROP,
+    TOTAL,
+    WAITING,
+    Block,
+    Interval,
+    Key,
+    Numbered,
+    Row,
+    RowDetails,
+    p_digits,
+)
 from mmdyn.tables.columns import SAME, Cell, Counts, add_counts, split
 from mmdyn.tables.factors import NOT_GIVEN
 from mmdyn.tables.pairing import ALPHA, CORRECTED, difference_row
@@ -270,7 +281,7 @@ class _Factorial(NamedTuple):
             key = (*self.key, operator)
             yield difference_row(self.block, self.axes, key, found, notes, quantity, **self.forms.details)
             if quantity == "shapley" and whole.p is not None and whole.p <= ALPHA:
-                yield self.row(operator, "share of the drop", round(found.value / whole.value, 6))
+                yield self.row(operator, SHARE_OF_DROP, round(found.value / whole.value, 6))
 
     def second_opinion(self, estimates: Estimates) -> Iterator[Row]:
         """What each operator does to the log odds that an answer is right."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mmdyn.tables.blocks import MACRO, MOSTLY_UNREAD, TOTAL, WAITING, Row, TablePart
+from mmdyn.tables.blocks import MACRO, MOSTLY_UNREAD, SHARE_OF_DROP, TOTAL, WAITING, Row, TablePart
 from mmdyn.tables.factors import FACTORS, FRONT, chain_name, condition_name, contrast_name, is_pooled, plain_model
 from mmdyn.tables.pairing import RAW, READ
 from mmdyn.tables.run_state import FOLLOWED
@@ -106,10 +106,16 @@ OF_RAW = "raw: the change of the scores as they were given"
 OF_BOTH = "needs a judge: answers, those of both sides together"
 """What numbers of contrasts are of, and so why they are not those of the table of scores."""
 
-OF_ONE = f"{TOTAL}: one chain counts; those that lack an operator, null chains and small ones do not"
+OF_ONE = (
+    f"{TOTAL}: one chain counts; chains that lack an operator of the set, change nothing or have few questions do not"
+)
 """What is over all chains where only one is a part of it."""
 
 UNITS = "in percent, with 95 % intervals"
+BEYOND = (
+    f"{SHARE_OF_DROP}: they add up to 100; an operator that raises the score has less than 0, so another may have more"
+    " than 100"
+)
 BEST = "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
 
 
@@ -280,6 +286,8 @@ def _notes(part: TablePart) -> Iterator[str]:
         yield f"{TOTAL}: mean over {' or '.join(map(str, several))} chains"
     if 1 in chains and part.kind in ("scores", "contrasts"):
         yield OF_ONE
+    if any(row.quantity == SHARE_OF_DROP and not 0 <= (row.value or 0) <= 1 for row in part.rows):
+        yield BEYOND
     if any(row.mark for row in part.rows):
         yield BEST
     said = dict[str, dict[str, None]]()

@@ -233,6 +233,16 @@ def test_what_is_over_all_chains_is_said(tmp_path: Path) -> None:
     shuffle = Condition("dynamic", "shuffle")
     records = [*answers("1" * 20), *answers("10" * 10, DYNAMIC), *answers("1100", shuffle)]
     one = short(write_run(tmp_path / "one", records))
-    assert one.count("all: one chain counts; those that lack an operator, null chains and small ones do not") == 2
+    assert one.count("all: one chain counts; chains that lack an operator of the set, change nothing or have few") == 2
     two = short(write_run(tmp_path / "two", [*records[:40], *answers("1100" * 5, shuffle)]))
     assert two.count("all: mean over 2 chains") == 2 and not any(line.startswith("all: one") for line in two)
+
+
+@pytest.mark.parametrize(("shares", "said"), [((0.4, 0.6), False), ((1.026, -0.026), True), ((0.0, 1.0), False)])
+def test_shares_of_a_drop_beyond_the_whole_are_explained(shares: tuple[float, float], said: bool) -> None:
+    rows = [
+        Row(factors={"operator": name}, quantity="share of the drop", unit="share", value=value, n=20)
+        for name, value in zip(("pad", "shuffle"), shares, strict=True)
+    ]
+    notes = grid_of(TablePart("attribution", "Attribution", "quantity", rows, [])).notes
+    assert any(note.startswith("share of the drop: they add up to 100") for note in notes) == said
