@@ -32,18 +32,7 @@ from mmdyn.stats import (
     shapley_weights,
 )
 from mmdyn.table import Attribution, Curves
-from mmdyn.tables.blocks import (
-    SHARE_OF_DROP,
-    TOTAL,
-    WAITING,
-    Block,
-    Interval,
-    Key,
-    Numbered,
-    Row,
-    RowDetails,
-    p_digits,
-)
+from mmdyn.tables.blocks import SHARE_OF_DROP, TOTAL, WAITING, Block, Interval, Key, Numbered, Row, RowDetails, p_digits
 from mmdyn.tables.columns import SAME, Cell, Counts, add_counts, split
 from mmdyn.tables.factors import NOT_GIVEN
 from mmdyn.tables.pairing import ALPHA, CORRECTED, difference_row

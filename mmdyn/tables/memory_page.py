@@ -69,6 +69,7 @@ NOT_ASKED: dict[str, tuple[str, Callable[[NextRuns], list[str]]]] = {
 }
 """What is said of a kind that models were not asked for, and the commands that ask for it."""
 
+CACHE = "a server that takes a changed question for the published one, as some caches do"
 NAME_ADDS_NOTHING = "the set's name adds nothing, which says nothing of what is known without it"
 NO_PLACEBO = "no other year could stand for a placebo"
 
@@ -77,12 +78,12 @@ WHAT = "None of this is proof. It shows what a model said; what it was trained o
 
 class Kind(Struct, frozen=True):
     """A kind of evidence: its title and name, the quantity that is tested (p is adjusted by Holm over the page), what
-    else explains a positive one, what it assumes, and why a small one says nothing, where that is so."""
+    else but chance explains a positive one, what it assumes, and why a small one says nothing, where that is so."""
 
     title: str
     name: str
     tested: str
-    otherwise: str
+    otherwise: tuple[str, ...]
     assumes: str
     silence: str = ""
 
@@ -92,7 +93,7 @@ KINDS = {
         "Published answers to changed questions",
         "changed questions",
         BEYOND,
-        "inattention to the change or by answers that anybody would expect",
+        ("inattention to the change", "answers that anybody would expect", CACHE),
         "Assumes that the published version is one among its changed versions, neither easier nor the one that anybody"
         " would expect; answers are compared with others at the same letters. Memory and inattention to what was"
         " changed give the same answers, and a model that remembers but reads with care shows nothing: the numbers are"
@@ -102,7 +103,7 @@ KINDS = {
         "Published letters of options that were moved",
         "moved options",
         BEYOND,
-        "a habit of letters that goes with the source of a question",
+        ("a habit of letters that goes with the source of a question", CACHE),
         "Assumes that without memory a wrong letter is named as often where it was right before as where it was not: a"
         " favourite letter does no harm, but a model that favours an author's letter in this author's questions alone"
         " would seem to remember. It tells of letters that were learned, not where from, and nothing of answers that"
@@ -112,7 +113,7 @@ KINDS = {
         "Scores up to a cut-off, and after it",
         "the cut-offs",
         BETWEEN,
-        "what makes newer questions harder for some models more than for others",
+        ("what makes newer questions harder for some models more than for others",),
         "Assumes that what makes newer questions harder costs all models as many points, but for a trend of each; that"
         " years and cut-offs are right; and that nothing of later questions was known. Where questions get much harder"
         " at a cut-off and models differ much in their scores, it cannot tell.",
@@ -121,7 +122,7 @@ KINDS = {
         "Order of the questions",
         "orders of the questions",
         BEATEN,
-        "an order that is not random",
+        ("an order that is not random",),
         "Assumes that the set has the order of the published file, and that its maker made this order random, as"
         " `--is-random` declares: the share is then 50 % but for chance, and else it is not. It finds the order"
         " of this file. Copies in another order leave no such trace, so that a model that shows nothing may know every"
@@ -132,7 +133,7 @@ KINDS = {
         "Second halves of questions, with the set named and not",
         "completions with the set named",
         DIFFERENCE,
-        "how such a set words its questions",
+        ("how such a set words its questions",),
         "Each reply counts beyond what it shares with other questions of the set, which takes off style and common"
         " endings. Assumes that a set's name helps with a question no more than with others, unless the question is"
         " known. A model that goes on word for word without the name, too, shows nothing here: whether anybody would go"
@@ -143,7 +144,7 @@ KINDS = {
         "Second halves of questions, in the published words and in others",
         "completions of the published words",
         DIFFERENCE,
-        "published words that come more easily than the other ones",
+        ("published words that come more easily than the other ones",),
         "Assumes that without memory the published words are as easy to go on with as those that a model found for the"
         " same question. Passages that stand elsewhere, such as poems and laws, are known from there.",
         silence="the published words come no more easily than others, which says nothing of questions that are known"
@@ -153,7 +154,7 @@ KINDS = {
         "Wrong options that were masked",
         "masked options with the set named",
         DIFFERENCE,
-        "which wrong options such a set tends to have",
+        ("which wrong options such a set tends to have",),
         "Assumes that a set's name does not help to guess its wrong options, unless they are known. What is named"
         " without it has no base rate: many wrong options are what anybody would think of.",
         silence=NAME_ADDS_NOTHING,
@@ -162,7 +163,7 @@ KINDS = {
         "Membership scores",
         "scores of tokens",
         AUC,
-        "a held-out part that was not drawn at random",
+        ("a held-out part that was not drawn at random",),
         "Assumes that the held-out questions were drawn at random, one by one, from the same set, and were never"
         " published, as `--drawn-at-random` declares. A score is the mean over the least likely fifth of a question's"
         " tokens, weighed by itself without a chat template. Most text that was read once or twice leaves no trace in"
@@ -258,9 +259,10 @@ def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
         }
         against = "; ".join(f"{said} ({', '.join(names)})" for said, names in signs.items() if names)
         if shown:
-            otherwise = " or by ".join(dict.fromkeys(kind.otherwise for kind in shown))
-            named = ", ".join(kind.name for kind in shown)
-            verdict = f"hard to explain but by having seen what was published, or by {otherwise} ({named})"
+            causes = dict.fromkeys(
+                ["having seen what was published", *(one for kind in shown for one in kind.otherwise)]
+            )
+            verdict = f"hard to explain but by {', by '.join(causes)}, or by chance ({_named(own)})"
             verdict = f"the evidence disagrees: {verdict}; {against}" if against else verdict
         elif against:
             verdict = f"cannot tell: {against}; a model may remember without such a sign"
@@ -273,6 +275,11 @@ def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
     if len(tested) > 1:
         yield Line(f"{ADJUSTED[:1].upper()}{ADJUSTED[1:]} over the {len(tested)} tests of this page.")
     yield Line(WHAT)
+
+
+def _named(tested: Sequence[tuple[Kind, Row]]) -> str:
+    """The kinds of evidence that show something, each with its p."""
+    return "; ".join(f"{kind.name}, adjusted p {p_value(row.p_adjusted)}" for kind, row in tested if _shows(row))
 
 
 def _shows(row: Row) -> bool:
@@ -328,7 +335,7 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
 def _letters(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     beyond, other = rows[BEYOND], _share(rows[OTHER_LETTER])
     said = f"{who}: where the right option was moved, {_share(rows[KEPT])} of answers name the letter that was right"
-    same = f"the same letters are named in {other} of questions in which they are wrong now and were wrong before"
+    same = f"of answers to questions in which these letters are wrong, and were wrong before, {other} name them"
     yield Line(f"{said} before; {same}: {_points(beyond)}, {beyond.n} questions.")
     yield from _power(beyond)
 
@@ -382,12 +389,12 @@ def _order(who: str, rows: dict[str, Row]) -> Iterator[Line]:
         yield Line(f"{beaten.note[:1].upper()}{beaten.note[1:]}.")
     if beyond := rows.get(BEYOND_OLDER):
         yield Line(
-            f"That is {_points(beyond)} beside models that are older than the set; a model that makes more of the"
-            " questions before shows the same."
+            f"That is {_points(beyond)} beside models that are older than the set; a model that makes more use of"
+            " the questions before one shows the same."
         )
     if WOULD_SHOW in rows:
         seen = rows[WOULD_SHOW].value
-        enough = f"In four of five cases it would show an order that is likelier than {percent(seen, None)} % of them."
+        enough = f"An order that is likelier than {percent(seen, None)} % of them would show in four of five cases."
         yield Line("Too few blocks to test." if seen is None else enough)
 
 
@@ -411,12 +418,15 @@ def _recalled(who: str, rows: dict[str, Row], sides: tuple[str, str], what: str)
         yield from _power(difference)
 
 
+HALVES = "words of the second half that a reply has, less what it has of other questions' second halves"
+
+
 def _completions(who: str, rows: dict[str, Row]) -> Iterator[Line]:
-    yield from _recalled(who, rows, (NAMED, NOT_NAMED), "words of the second half beyond those of others")
+    yield from _recalled(who, rows, (NAMED, NOT_NAMED), HALVES)
 
 
 def _paraphrased(who: str, rows: dict[str, Row]) -> Iterator[Line]:
-    yield from _recalled(who, rows, (PUBLISHED_WORDING, REWORDED), "words of the second half beyond those of others")
+    yield from _recalled(who, rows, (PUBLISHED_WORDING, REWORDED), HALVES)
 
 
 def _options(who: str, rows: dict[str, Row]) -> Iterator[Line]:
@@ -428,17 +438,17 @@ def _members(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     published, held_out = (rows[quantity].n for quantity in MEANS)
     p = "" if auc.p_adjusted is None else f", adjusted p {p_value(auc.p_adjusted)}"
     left_out = f" ({auc.left_out} more have no score: ask again)" if auc.left_out else ""
-    said = f"{who}: by {auc.method.partition(';')[0]} a published question is above a held-out one with an AUC of"
-    found = f"{who}: no AUC" if auc.value is None else f"{said} {_auc(auc)}{p}"
+    said = f"{who}: a published question has a higher {auc.method.partition(';')[0]} score than a held-out one in"
+    found = f"{who}: no AUC" if auc.value is None else f"{said} {_auc(auc)} of pairs (AUC){p}"
     yield Line(f"{found}, {published} published and {held_out} held-out questions{left_out}.")
     if auc.note:
         yield Line(f"{auc.note[:1].upper()}{auc.note[1:]}.")
     seen = rows[BLIND_WOULD_SHOW].value
-    least = "these are too few questions for it" if seen is None else f"in four of five cases it would show {seen:.2f}"
+    least = "these are too few questions for it" if seen is None else f"{seen:.2f} would show in four of five cases"
     yield Line(f"A classifier that sees the words alone: AUC {_auc(blind)}; {least}.")
     if AUC_WOULD_SHOW in rows:
         seen = rows[AUC_WOULD_SHOW].value
-        enough = f"In four of five cases an AUC of {seen or 1:.2f} would show; with more questions, a smaller one."
+        enough = f"An AUC of {seen or 1:.2f} would show in four of five cases; with more questions, a smaller one."
         yield Line("Too few questions to test." if seen is None else enough)
 
 
@@ -460,9 +470,7 @@ def _power(row: Row) -> Iterator[Line]:
     seen = _detected(row)
     if row.is_significant and not _shows(row):
         yield Line("It is below 0: an assumption does not hold, and memory may be hidden behind that.")
-    yield Line(
-        "Too few questions to test." if seen is None else f"In four of five cases it would show {seen:.0f} points."
-    )
+    yield Line("Too few questions to test." if seen is None else f"{seen:.0f} points would show in four of five cases.")
 
 
 def _auc(row: Row) -> str:

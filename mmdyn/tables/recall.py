@@ -148,7 +148,7 @@ def _notes(designs: Sequence[RecallDesign], said: Said, pairs: Sequence[tuple[As
     if last.left_out:
         reasons = ", ".join(f"{count} {reason}" for reason, count in last.left_out.items())
         looked_at = sum(last.left_out.values()) + sum(not item.by for item in last.items)
-        yield f"of {looked_at} questions that were looked at some are left out: {reasons}"
+        yield f"of {looked_at} questions that were looked at, these are left out: {reasons}"
     replies = [said.get((item.key, named)) for pair in pairs for item, named in pair]
     counts = Counter(one.status if one else "lacking" for one in replies)
     told = {"refused": "refuse", "empty": "are empty", "lacking": "are lacking (ask again)"}

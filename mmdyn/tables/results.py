@@ -18,7 +18,17 @@ from mmdyn.stats import holm
 from mmdyn.tables.blocks import MOSTLY_UNREAD, SIGNIFICANT, Row, TablePart, rows_of
 from mmdyn.tables.columns import FORM, Columns
 from mmdyn.tables.contrasts import contrast_families, family_note
-from mmdyn.tables.factors import FRONT, condition_name, front_of, is_change, is_main, is_pooled, is_usual, of_pictures, who_of
+from mmdyn.tables.factors import (
+    FRONT,
+    condition_name,
+    front_of,
+    is_change,
+    is_main,
+    is_pooled,
+    is_usual,
+    of_pictures,
+    who_of,
+)
 from mmdyn.tables.formats import FORMATS, Tables, table_frame
 from mmdyn.tables.grid import SHOWN, digits_of, p_value, percent, points
 from mmdyn.tables.guessing import key_lines, position_lines

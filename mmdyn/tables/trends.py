@@ -54,8 +54,9 @@ ASSUMED = (
 ALONE = "what wrong answers lack is told by --context none, with caption, kprag and caption+kprag, or hints"
 UNBOUNDED = "not told: the wrong answers are too few to take a share of"
 UNTOLD = (
-    "so few replies to a question may be right by luck, and do not tell which questions they are; nor do replies that"
-    " are always the same: ask several times, with sampling (`mmdyn eval --epochs`, 3 where one guess in four is right)"
+    "which questions these are is not told: so few replies to a question may be right by luck, and replies that are"
+    " always the same tell no more; ask several times, with sampling (`mmdyn eval --epochs`, 3 where one guess in four"
+    " is right)"
 )
 
 

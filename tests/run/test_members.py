@@ -119,10 +119,11 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     tokens = [one.tokens for one in kept(run)]
     assert len(tokens) == 120 and set(tokens) == {len("aaaa " * 5 + "is ____") - 1}
     text = said(run)
-    assert "hf:seen on exam: hard to explain but by having seen what was published, or by a held-out part that" in text
+    assert "hf:seen on exam: hard to explain but by having seen what was published, by a held-out part that" in text
+    assert "drawn at random, or by chance (scores of tokens, adjusted p <0.0001)." in text
     assert "hf:plain on exam: cannot tell: no sign of it in the scores of tokens" in text
     assert "30 published and 30 held-out questions. A classifier that sees the words alone: AUC 0." in text
-    assert "In four of five cases an AUC of 0.69 would show" in text and "None of this is proof." in text
+    assert "An AUC of 0.69 would show in four of five cases" in text and "None of this is proof." in text
     told = msgspec.json.decode(typed("report", run.folder, "--memory", "-q", "--format", "json").output)
     (table,) = [part for part in told["report"]["parts"] if part["kind"] == "membership"]
     assert len(table["rows"]) == 12 and {row["unit"] for row in table["rows"]} == {"auc", "score"}

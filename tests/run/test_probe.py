@@ -96,7 +96,7 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     assert found["seen", WOULD_SHOW].value == found["plain", WOULD_SHOW].value == pytest.approx(0.98, abs=0.03)
     text = said(run)
     assert (
-        "hf:seen on exam: hard to explain but by having seen what was published, or by an order that is not random"
+        "hf:seen on exam: hard to explain but by having seen what was published, by an order that is not random, or by chance"
         in text
     )
     assert "hf:plain on exam: cannot tell: no sign of the published order, which says nothing of copies in" in text
@@ -200,7 +200,8 @@ def test_models_that_are_older_than_the_set_stand_beside(tmp_path: Path, cut_off
         assert beyond.value == pytest.approx(11 / 12 - 4 / 9, abs=1e-5)
         text = said(run, "--models", tmp_path / "models.csv")
         assert (
-            "a model that makes more of the questions before shows the same" in text and "hard to explain" not in text
+            "a model that makes more use of the questions before one shows the same" in text
+            and "hard to explain" not in text
         )
 
 

@@ -131,8 +131,9 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     assert result.exit_code == 0
     text = " ".join(result.output.split())
     for line in (
-        "python:memorised on pens; python:careless on pens: hard to explain but by having seen what was published, or by"
-        " inattention to the change or by answers that anybody would expect (changed questions).",
+        "python:memorised on pens; python:careless on pens: hard to explain but by having seen what was published, by"
+        " inattention to the change, by answers that anybody would expect, by a server that takes a changed question for"
+        " the published one, as some caches do, or by chance (changed questions, adjusted p <0.0001).",
         "python:brittle on pens; python:weak on pens; python:clean on pens: cannot tell: no significant sign where 10"
         " points would mostly show (changed questions); a model may remember without such a sign.",
         "None of this is proof. It shows what a model said; what it was trained on, only its maker can show.",
@@ -281,7 +282,9 @@ def test_letters_that_were_learned_are_told_from_favourites_and_luck(tmp_path: P
     assert rows["careful"]["published letter"].value == rows["careful"]["same letters elsewhere"].value == 0
     assert 30 <= rows["learned"]["difference"].n <= 40
     assert "where the right option was moved" in repr(page)
-    said = "python:learned on sums: hard to explain but by having seen what was published, or by a habit of letters that goes"
+    said = (
+        "python:learned on sums: hard to explain but by having seen what was published, by a habit of letters that goes"
+    )
     assert said in repr(page)
 
 
@@ -433,13 +436,17 @@ WEAK_SIGNS = ("letters by heart, 10 %", "words by heart, 10 %")
 
 def test_verdicts_of_models_whose_memory_is_known(known: dict[str, Memory]) -> None:
     """What a page says in short is true of each; memory and inattention are never told apart by changed questions."""
-    both = "hard to explain but by having seen what was published, or by inattention to the change or by answers that anybody"
+    both = (
+        "hard to explain but by having seen what was published, by inattention to the change, by answers that anybody"
+    )
     for name, page in known.items():
         said = conclusion(page)
         if name in REMEMBERS:
-            assert said.startswith(both) and said.endswith("(changed questions, moved options)."), name
+            assert said.startswith(both) and re.search(r"\(changed questions, .*; moved options, [^;]*\)\.$", said), (
+                name
+            )
         elif name in IN_WORDS:
-            assert both in said and "(changed questions)" in said, name
+            assert both in said and "(changed questions, " in said and "; moved options, adj" not in said, name
         elif name not in WEAK_SIGNS:
             assert said.startswith("cannot tell: "), name
     told = conclusion(known["drawn to one wrong option"])
@@ -453,9 +460,8 @@ def test_no_page_says_more_than_the_answers_bear(known: dict[str, Memory]) -> No
     for name, page in known.items():
         text, shown = repr(page), "hard to explain" in conclusion(page)
         assert text.count("None of this is proof.") == 1
-        assert ("these answers do not tell them apart" in text) == (
-            shown and "changed questions)" in conclusion(page).replace(", moved options", "")
-        ), name
+        by_changes = shown and "(changed questions, adjusted p" in conclusion(page)
+        assert ("these answers do not tell them apart" in text) == by_changes, name
         assert not re.search(r"\b(cheat|contaminat|leak|prove[sd]?\b)", text)
     assert "It is below 0: an assumption does not hold, and memory may be hidden behind that." in repr(
         known["drawn to one wrong option"]

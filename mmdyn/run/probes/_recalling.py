@@ -23,7 +23,7 @@ from mmdyn.text import split_thinking
 LEAST = 10
 """The least number of questions."""
 
-PICTURES = "need their pictures"
+PICTURES = "that cannot be asked without pictures"
 
 _DECLINES = re.compile(
     r"(?:cannot|can[’']t|won[’']t|unable to|not able to) (?:reproduce|recall|retrieve|complete|continue|share|quote)"

@@ -23,7 +23,8 @@ POOL = 500
 """With so many other questions second halves are compared at most."""
 REWORDING, OTHERWISE = {"text.paraphrase", "text.substitute"}, {"text.shuffle"}
 
-SHORT, REPEATS, SHARED = "are too short to be cut", "go on with the words of their first half", "end as others do"
+SHORT, REPEATS = "too short to be cut", "with a second half in the words of the first"
+SHARED = "with an end that others have, too"
 
 
 class Completion(Recalling, frozen=True, kw_only=True):

@@ -35,7 +35,8 @@ OPPOSITES = {"yes", "no", "true", "false", "correct", "incorrect", "both", "neit
 """Options that follow from their opposite."""
 _WORD = re.compile(rf"[^\W\d_]{{3}}|[{CHINESE}]{{2}}")
 
-CHOICES, FOLLOWS = ("are no single choice of four options in words", "have only wrong options that can be guessed")
+CHOICES = "other than a single choice of four options in words"
+FOLLOWS = "without a wrong option that cannot be guessed"
 
 
 class Options(Recalling, frozen=True, kw_only=True):
