@@ -72,7 +72,7 @@ def test_folders_that_hold_anything_else_are_left_alone(source: SampleSet, tmp_p
     with pytest.raises(UserError, match=r"holds other files \(notes.txt, …\): choose a new folder"):
         perturb(source.folder, tmp_path / "mine", ops="pad")
     with pytest.raises(UserError, match=r"\. holds other files \(mine, …\): choose a new folder"), chdir(tmp_path):
-        convert(file, Path("."))
+        convert(file, Path())
     with pytest.raises(UserError, match="is the source itself"):
         convert(file, file)
     assert [(path.name, path.read_text()) for path in (tmp_path / "mine").iterdir()] == [("notes.txt", "keep")]
