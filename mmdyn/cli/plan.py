@@ -111,8 +111,8 @@ def _print_memory(plan: MemoryPlan) -> None:
         notes = [f"Takes {one.access}.", f"Assumed: {one.assumes}"]
         for name, gains in one.shown.items():
             least = [f"{row['leaked']} from +{scale * gain:g}" for row, gain in zip(rows, gains, strict=True) if gain]
-            shows = ", ".join(least) or "nothing here"
-            notes.append(f"{plan.questions[name]:,} questions of {name} would show {shows}, if all can be asked so.")
+            shows = f"{', '.join(least)}, if all can be asked so" if least else "nothing here"
+            notes.append(f"{plan.questions[name]:,} questions of {name} would show {shows}.")
         click.echo()
         print_grid(f"{one.title} (gain in {one.unit})", rows, notes)
 

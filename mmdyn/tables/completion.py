@@ -24,7 +24,8 @@ NEAR = 0.9
 OTHERS = 50
 """With so many other questions a reply is compared at most."""
 BY_RULES = (
-    "this cannot tell: rules wrote the other wordings, and any model that writes well finds the published ones likelier"
+    "this cannot tell: rules wrote the other wordings, and a model that writes well may find the published ones"
+    " likelier"
 )
 RULES = "embedded"
 """The rewriter that is no model."""

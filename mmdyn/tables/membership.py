@@ -117,7 +117,7 @@ def _of_model(
         SEEN_BLIND: not alike,
         NOT_DRAWN: not design.declared,
         f"this cannot tell: a part has fewer than {LEAST_OF_PART} questions with a score": not enough,
-        f"the last of {ways} fields and values that were tried: each is another chance of a small p": ways > 1,
+        f"the last of {ways} fields and values that were tried: p is not adjusted for the others": ways > 1,
         f"{design.no_text} questions whose pictures are a part of them are left out": design.no_text,
     }
     details = RowDetails(

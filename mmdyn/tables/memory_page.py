@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mmdyn.errors import counted
 from mmdyn.stats import holm
 from mmdyn.table import (
     Completions,
@@ -35,8 +37,8 @@ from mmdyn.tables.trends import NEEDLESS, NO_PICTURE
 from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
-SEEN = 10.0
-"""A kind of evidence could have seen much where it would show so many points in four of five cases."""
+FEWEST = 6
+"""So many questions must differ, all in one direction, for a significant result: 2 * 0.5^6 < 5 %."""
 
 PER_HALF = 2.8 / 1.96
 """The effect that is seen in four of five cases, in halves of the interval's width (the normal quantiles of 97.5 and
@@ -44,8 +46,8 @@ PER_HALF = 2.8 / 1.96
 
 NOT_ASKED: dict[str, tuple[str, Callable[[NextRuns], list[str]]]] = {
     "questionorder": (
-        "No order of questions was weighed. It tells only of a set whose maker says that its order is random"
-        " (`--is-random SET`), and of models that tell log-probabilities (hf:, vllm:, completions:).",
+        "No order of questions was weighed. That works for a set whose maker says that its order is random"
+        " (`--is-random SET`), and for models that give log-probabilities (hf:, vllm:, completions:).",
         lambda further: further.probe("order", weighing=True),
     ),
     "completions": (
@@ -53,39 +55,40 @@ NOT_ASKED: dict[str, tuple[str, Callable[[NextRuns], list[str]]]] = {
         lambda further: further.probe("completion"),
     ),
     "paraphrasedcompletions": (
-        "No question was completed in other words. That takes a run with paraphrases by a model.",
+        "No reworded question was completed. That takes a run with paraphrases by a model.",
         lambda further: further.reworded(),
     ),
     "maskedoptions": (
         "No model was asked for a wrong option that was masked. Any model can be, where ten questions or more have one"
-        " that cannot be guessed.",
+        " that is hard to guess.",
         lambda further: further.probe("options"),
     ),
     "membership": (
-        "No question was scored by its tokens. That tells only of a set of which a part was held out at random"
-        " (`--drawn-at-random`), and of models that tell log-probabilities (hf:, vllm:, completions:).",
+        "No question was scored by its tokens. That works for a set of which a part was held out at random"
+        " (`--drawn-at-random`), and for models that give log-probabilities (hf:, vllm:, completions:).",
         lambda further: further.probe("members", "--published", "FIELD=VALUE", weighing=True),
     ),
 }
 """What is said of a kind that models were not asked for, and the commands that ask for it."""
 
-CACHE = "a server that takes a changed question for the published one, as some caches do"
-NAME_ADDS_NOTHING = "the set's name adds nothing, which says nothing of what is known without it"
+CACHE = "a server whose cache takes a changed question for the published one"
+SEEN = "having seen these questions, in this set or elsewhere"
+TOO_FEW, FOUND = "Too few questions to test.", "would be found in four of five cases"
 NO_PLACEBO = "no other year could stand for a placebo"
 
-WHAT = "None of this is proof. It shows what a model said; what it was trained on, only its maker can show."
+WHAT = "None of this is proof of what a model was trained on: it is what models said, or found likely."
+NOTHING = "Nothing here can tell: no kind of evidence could be tested; each section says why."
 
 
 class Kind(Struct, frozen=True):
     """A kind of evidence: its title and name, the quantity that is tested (p is adjusted by Holm over the page), what
-    else but chance explains a positive one, what it assumes, and why a small one says nothing, where that is so."""
+    else but memory and chance gives a positive one, and what it assumes."""
 
     title: str
     name: str
     tested: str
     otherwise: tuple[str, ...]
     assumes: str
-    silence: str = ""
 
 
 KINDS = {
@@ -93,11 +96,17 @@ KINDS = {
         "Published answers to changed questions",
         "changed questions",
         BEYOND,
-        ("inattention to the change", "answers that anybody would expect", CACHE),
-        "Assumes that the published version is one among its changed versions, neither easier nor the one that anybody"
-        " would expect; answers are compared with others at the same letters. Memory and inattention to what was"
-        " changed give the same answers, and a model that remembers but reads with care shows nothing: the numbers are"
-        " bounds.",
+        (
+            "inattention to the change",
+            "pictures that still show the published question",
+            "keys of changed questions that are wrong",
+            "answers that anybody would expect",
+            CACHE,
+        ),
+        "Assumes that the new answers are right, and that nothing but memory sets the published version apart from the"
+        " changed ones: it is neither easier, nor in the picture, nor what anybody would expect; answers are compared"
+        " letter by letter. Memory and inattention to what was changed give the same answers, and a model that"
+        " remembers but reads with care shows nothing: the numbers are bounds of the memory that shows.",
     ),
     "publishedletters": Kind(
         "Published letters of options that were moved",
@@ -123,32 +132,29 @@ KINDS = {
         "orders of the questions",
         BEATEN,
         ("an order that is not random",),
-        "Assumes that the set has the order of the published file, and that its maker made this order random, as"
-        " `--is-random` declares: the share is then 50 % but for chance, and else it is not. It finds the order"
+        "Assumes that the set has the order of the published file, and that its maker made this order random"
+        " (`--is-random` declares it): a model that never saw the file then has 50 % but for chance. It finds the order"
         " of this file. Copies in another order leave no such trace, so that a model that shows nothing may know every"
         " question.",
-        silence="no sign of the published order, which says nothing of copies in another order",
     ),
     "completions": Kind(
         "Second halves of questions, with the set named and not",
         "completions with the set named",
         DIFFERENCE,
         ("how such a set words its questions",),
-        "Each reply counts beyond what it shares with other questions of the set, which takes off style and common"
-        " endings. Assumes that a set's name helps with a question no more than with others, unless the question is"
-        " known. A model that goes on word for word without the name, too, shows nothing here: whether anybody would go"
-        " on so, other words of the same questions tell.",
-        silence=NAME_ADDS_NOTHING,
+        "Each reply counts beyond what it shares with other questions of the set, which takes off much of style and"
+        " common endings. Assumes that a set's name helps with a question no more than with others, unless the question"
+        " is known. A model that goes on word for word without the name, too, shows nothing here: completions of"
+        " reworded questions tell whether anybody would go on so.",
     ),
     "paraphrasedcompletions": Kind(
         "Second halves of questions, in the published words and in others",
         "completions of the published words",
         DIFFERENCE,
-        ("published words that come more easily than the other ones",),
-        "Assumes that without memory the published words are as easy to go on with as those that a model found for the"
-        " same question. Passages that stand elsewhere, such as poems and laws, are known from there.",
-        silence="the published words come no more easily than others, which says nothing of questions that are known"
-        " otherwise than word for word",
+        ("published words that come more easily than their rewording",),
+        "Assumes that without memory the published words are as easy to go on with as those that the rewriter found for"
+        " the same question. Passages that stand elsewhere, such as poems and laws, are known from there. Questions"
+        " that are known otherwise than word for word show nothing.",
     ),
     "maskedoptions": Kind(
         "Wrong options that were masked",
@@ -157,7 +163,6 @@ KINDS = {
         ("which wrong options such a set tends to have",),
         "Assumes that a set's name does not help to guess its wrong options, unless they are known. What is named"
         " without it has no base rate: many wrong options are what anybody would think of.",
-        silence=NAME_ADDS_NOTHING,
     ),
     "membership": Kind(
         "Membership scores",
@@ -165,10 +170,9 @@ KINDS = {
         AUC,
         ("a held-out part that was not drawn at random",),
         "Assumes that the held-out questions were drawn at random, one by one, from the same set, and were never"
-        " published, as `--drawn-at-random` declares. A score is the mean over the least likely fifth of a question's"
+        " published (`--drawn-at-random` declares it). A score is the mean over the least likely fifth of a question's"
         " tokens, weighed by itself without a chat template. Most text that was read once or twice leaves no trace in"
         " such scores, so that a model that shows nothing may have read every question.",
-        silence="no sign of it in the scores of tokens, where what was read once or twice leaves mostly none",
     ),
 }
 
@@ -199,8 +203,7 @@ def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
     Source: the kinds of evidence and their critics stand in docs/appendix/memory.md.
     """
     parts = _adjusted([part for part in report.parts if part.kind in KINDS])
-    tested = [(KINDS[part.kind], row) for part in parts for row in part.rows if row.p_adjusted is not None]
-    sections = [Section("In short", [*_lead(tested)])]
+    sections = [Section("In short", [*_lead(parts)])]
     for part in parts:
         lines = [*_lines(part, NextRuns(runs))]
         assumed = [Line(KINDS[part.kind].assumes)] * bool(part.rows)
@@ -210,7 +213,7 @@ def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
     if seen := [*_needless(blind)]:
         sections.append(Section("Right without the picture", seen))
     names = ", ".join(run.name for run in runs)
-    return Memory(f"What was known before: {names}", sections, report.of_parts(parts))
+    return Memory(f"What models may have known before: {names}", sections, report.of_parts(parts))
 
 
 def _adjusted(parts: Sequence[TablePart]) -> list[TablePart]:
@@ -234,61 +237,114 @@ def _with_p(row: Row, p: float | None) -> Row:
 
 def _is_tested(part: TablePart, row: Row) -> bool:
     """Whether a row is tested; baselines have learned nothing and take no part in the family."""
-    return row.quantity == KINDS[part.kind].tested and not row.factors.get("model", "").startswith("baseline:")
+    return row.quantity == KINDS[part.kind].tested and not _is_baseline(row)
 
 
-def _lead(tested: Sequence[tuple[Kind, Row]]) -> Iterator[Line]:
-    """What the evidence says together of each model, hedged; cut-offs are about several models at once.
+def _is_baseline(row: Row) -> bool:
+    return row.factors.get("model", "").startswith("baseline:")
 
-    tested: rows with the kinds of evidence that they are of.
+
+class Evidence(NamedTuple):
+    """What one kind of evidence says of a model on a set.
+
+    row: the quantity that is tested. seen: what would mostly show, in words.
     """
-    if not tested:
-        yield Line("Nothing here can tell: no kind of evidence has the answers that it needs.")
-    by_who = dict[str, list[tuple[Kind, Row]]]()
-    for kind, row in tested:
-        by_who.setdefault(front_of(row.factors), []).append((kind, row))
+
+    kind: Kind
+    row: Row
+    seen: str
+
+    @property
+    def named(self) -> str:
+        """The kind, and its p."""
+        return f"{self.kind.name} (p {p_value(self.row.p_adjusted)})"
+
+
+def _evidence(part: TablePart) -> Iterator[tuple[str, Evidence | None]]:
+    """Each model and set with what is tested of it, None where nothing could be."""
+    kind = KINDS[part.kind]
+    for who, rows in _by_who(part).items():
+        if any(map(_is_baseline, rows.values())):
+            continue
+        row = rows.get(kind.tested)
+        tested = row is not None and row.p_adjusted is not None
+        yield who, Evidence(kind, row, _would_show(rows, row)) if row and tested else None
+
+
+def _by_who(part: TablePart) -> dict[str, dict[str, Row]]:
+    """The rows of each model and set by quantity; for cut-offs those of several models together."""
+    found = dict[str, dict[str, Row]]()
+    for row in part.rows:
+        found.setdefault(front_of(row.factors), {})[row.quantity] = row
+    return found
+
+
+def _lead(parts: Sequence[TablePart]) -> Iterator[Line]:
+    """What the evidence says together of each model, hedged."""
+    found = dict[str, list[Evidence]]()
+    for who, evidence in (one for part in parts for one in _evidence(part)):
+        found.setdefault(who, []).extend([evidence] if evidence else [])
+    tests = sum(map(len, found.values()))
+    if not tests:
+        yield Line(NOTHING)
     told = dict[str, list[str]]()
-    for who, own in by_who.items():
-        shown = [kind for kind, row in own if _shows(row)]
-        telling = [(kind, row) for kind, row in own if not kind.silence]
-        silent = [kind.name for kind, row in telling if not row.is_significant and (_detected(row) or 100) <= SEEN]
-        below = [kind.name for kind, row in telling if row.is_significant and not _shows(row)]
-        signs = {
-            f"no significant sign where {SEEN:.0f} points would mostly show": silent,
-            "significantly below 0, so that an assumption does not hold": below,
-        }
-        against = "; ".join(f"{said} ({', '.join(names)})" for said, names in signs.items() if names)
-        if shown:
-            causes = dict.fromkeys(
-                ["having seen what was published", *(one for kind in shown for one in kind.otherwise)]
-            )
-            verdict = f"hard to explain but by {', by '.join(causes)}, or by chance ({_named(own)})"
-            verdict = f"the evidence disagrees: {verdict}; {against}" if against else verdict
-        elif against:
-            verdict = f"cannot tell: {against}; a model may remember without such a sign"
-        elif telling:
-            verdict = f"cannot tell: only more than {SEEN:.0f} points would mostly show"
-        else:
-            verdict = f"cannot tell: {'; '.join(dict.fromkeys(kind.silence for kind, _ in own))}"
-        told.setdefault(verdict, []).append(who)
+    for who, own in found.items() if tests else ():
+        told.setdefault(_verdict(own), []).append(who)
     yield from (Line(f"{'; '.join(who)}: {verdict}.") for verdict, who in told.items())
-    if len(tested) > 1:
-        yield Line(f"{ADJUSTED[:1].upper()}{ADJUSTED[1:]} over the {len(tested)} tests of this page.")
+    if tests > 1:
+        yield Line(f"{ADJUSTED[:1].upper()}{ADJUSTED[1:]} over the {tests} tests of this page.")
     yield Line(WHAT)
 
 
-def _named(tested: Sequence[tuple[Kind, Row]]) -> str:
-    """The kinds of evidence that show something, each with its p."""
-    return "; ".join(f"{kind.name}, adjusted p {p_value(row.p_adjusted)}" for kind, row in tested if _shows(row))
+def _verdict(own: Sequence[Evidence]) -> str:
+    """What is said of a model: each kind that shows something with all that gives it, and every other kind."""
+    if not own:
+        return "nothing could be tested"
+    told = [
+        f"{one.named} speak for {', for '.join([SEEN, *one.kind.otherwise])}, or for chance"
+        for one in own
+        if _shows(one.row)
+    ]
+    silent = [f"{one.named[:-1]}; {one.seen})" for one in own if not one.row.is_significant]
+    below = [one.named for one in own if one.row.is_significant and not _shows(one.row)]
+    against = [f"no significant sign in {', '.join(silent)}"] * bool(silent)
+    if below:
+        against.append(
+            f"significantly below 0 in {', '.join(below)}, so that an assumption does not hold, or by chance"
+        )
+    if not told:
+        return f"cannot tell: {'; '.join(against)}; a model may remember without a sign"
+    return "the kinds of evidence differ: " * bool(against) + "; ".join([*told, *against])
 
 
 def _shows(row: Row) -> bool:
     return row.is_significant and (row.value or 0.0) > 0
 
 
+def _would_show(rows: Mapping[str, Row], row: Row) -> str:
+    """What a test would mostly show, in words."""
+    if WOULD_SHOW in rows:
+        seen = rows[WOULD_SHOW].value
+        what = f"one likelier than {percent(seen, None)} % of random ones"
+    elif AUC_WOULD_SHOW in rows:
+        seen = rows[AUC_WOULD_SHOW].value
+        what = f"an AUC of {seen or 1:.2f}"
+    else:
+        seen = _detected(row)
+        what = f"{seen or 0:.0f} points"
+    return "too little to show anything" if seen is None else f"{what} would mostly show"
+
+
 def _detected(row: Row) -> float | None:
-    """The points that would be seen in four of five cases; None without an interval."""
-    return 100 * PER_HALF * (row.ci95[1] - row.ci95[0]) / 2 if row.ci95 else None
+    """The points that would be found in four of five cases where this alone is tested; None without an interval, or of
+    too few questions.
+
+    Where hardly any replies differ, an interval may be too narrow to tell: fewer points than FEWEST questions make
+    cannot be significant.
+    """
+    if not row.ci95 or row.n < FEWEST:
+        return None
+    return 100 * max(PER_HALF * (row.ci95[1] - row.ci95[0]) / 2, FEWEST / row.n)
 
 
 def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
@@ -296,15 +352,12 @@ def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
     if not part.rows:
         yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
         if part.kind == "publishedanswers" and (commands := further.counterfactual()):
-            yield Line("The run that would tell:", commands)
+            yield Line("A run that could tell:", commands)
         if part.kind in NOT_ASKED:
             text, ask = NOT_ASKED[part.kind]
             yield Line(text, ask(further))
         return
-    by_who = dict[str, dict[str, Row]]()
-    for row in part.rows:
-        by_who.setdefault(front_of(row.factors), {})[row.quantity] = row
-    for who, rows in by_who.items():
+    for who, rows in _by_who(part).items():
         yield from LINES[part.kind](who, rows)
     yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
 
@@ -315,28 +368,29 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     if beyond.value is None:
         yield Line(f"{said} ({published.n} questions); {beyond.note}.")
         return
-    yield Line(f"{said}, {_share(rows[OTHER])} that of another version: {_points(beyond)}, {beyond.n} questions.")
+    yield Line(f"{said}, {_share(rows[OTHER])} that of another version: {_points(beyond)}, {_questions(beyond)}.")
     if beyond.left_out:
-        yield Line(f"{beyond.left_out} more questions have no two changed versions with different answers.")
+        more = counted(beyond.left_out, "more question", "has/have")
+        yield Line(f"{more} no two changed versions with different answers.")
     if _shows(beyond):
         most = percent(beyond.ci95[1] if beyond.ci95 else beyond.value, None)
         yield Line(
-            f"Memory may be behind 0 to {most} points, and inattention to the change, or answers that anybody would"
-            " expect, behind the rest: these answers do not tell them apart."
+            f"Memory that shows here may be behind 0 to {most} points, and what else gives such answers, or chance,"
+            " behind the rest: these answers do not tell them apart."
         )
     if beyond.is_significant and beyond.value < 0:
-        yield Line("Another version's answer comes more often: that version may be what the model knows, or expects.")
+        yield Line("Another version's answer comes more often: something else draws the model to it.")
     if LOST in rows:
-        lost = _points(rows[LOST])
-        yield Line(f"The score is {lost} beside that of the published questions, which may be easier or harder.")
+        lost = f"Changed questions score {_points(rows[LOST])} against the published ones"
+        yield Line(f"{lost}; in themselves they may be easier or harder.")
     yield from _power(beyond)
 
 
 def _letters(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     beyond, other = rows[BEYOND], _share(rows[OTHER_LETTER])
     said = f"{who}: where the right option was moved, {_share(rows[KEPT])} of answers name the letter that was right"
-    same = f"of answers to questions in which these letters are wrong, and were wrong before, {other} name them"
-    yield Line(f"{said} before; {same}: {_points(beyond)}, {beyond.n} questions.")
+    same = f"the same letters are named in {other} of answers where they are wrong now and were wrong before"
+    yield Line(f"{said} before; {same}: {_points(beyond)}, {_questions(beyond)}.")
     yield from _power(beyond)
 
 
@@ -346,7 +400,8 @@ def _needless(rows: Sequence[Row]) -> Iterator[Line]:
     for row in rows:
         who = row.factors.get("model", "the model")
         if row.quantity == "corrected":
-            yield Line(f"{who}: {_share(row)} are right without their pictures, beyond guessing, of {row.n} questions.")
+            right = f"{who}: {_share(row)} are right without their pictures, beyond guessing, of {_questions(row)}"
+            yield Line(f"{right}: known before, or answered by their words alone.")
         elif row.quantity == NEEDLESS and row.value is None:
             untold[who] = row.note
         elif row.quantity == NEEDLESS:
@@ -364,7 +419,7 @@ def _cut_off(who: str, rows: dict[str, Row]) -> Iterator[Line]:
             yield Line(f"{who}: {between.note}.")
             return
         said = f"up to its own cut-off a model scores {_points(between)} beside the others and its own trend"
-        yield Line(f"{who}: {said}, {between.n} questions.")
+        yield Line(f"{who}: {said}, {_questions(between)}.")
         yield from _power(between)
     elif (alone := rows.get(BREAK)) is not None:
         if alone.value is None:
@@ -381,9 +436,8 @@ def _order(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     if beaten.value is None:
         yield Line(f"{who}: no block of questions was weighed in all of its orders: ask again.")
         return
-    p = "" if beaten.p_adjusted is None else f", adjusted p {p_value(beaten.p_adjusted)}"
     left_out = f" ({beaten.left_out} more lack an order: ask again)" if beaten.left_out else ""
-    said = f"{who}: the published order is likelier than {_share(beaten)} of random ones{p}"
+    said = f"{who}: the published order is likelier than {_share(beaten)} of random ones{_p(beaten)}"
     yield Line(f"{said}, {beaten.n} blocks of questions{left_out}.")
     if beaten.note:
         yield Line(f"{beaten.note[:1].upper()}{beaten.note[1:]}.")
@@ -394,7 +448,7 @@ def _order(who: str, rows: dict[str, Row]) -> Iterator[Line]:
         )
     if WOULD_SHOW in rows:
         seen = rows[WOULD_SHOW].value
-        enough = f"An order that is likelier than {percent(seen, None)} % of them would show in four of five cases."
+        enough = f"Tested alone, one that is likelier than {percent(seen, None)} % of random orders {FOUND}."
         yield Line("Too few blocks to test." if seen is None else enough)
 
 
@@ -403,22 +457,21 @@ def _recalled(who: str, rows: dict[str, Row], sides: tuple[str, str], what: str)
     difference = rows[DIFFERENCE]
     notes = [Line(f"{difference.note[:1].upper()}{difference.note[1:]}.")] * bool(difference.note)
     if difference.value is None:
-        yield from (Line(f"{who}: no reply to both of two requests can be used."), *notes)
+        yield from (Line(f"{who}: no question has usable replies to both requests."), *notes)
         return
     first, second = (_share(rows[side]) for side in sides)
-    yield Line(
-        f"{who}: {what}, {sides[0]} {first}, {sides[1]} {second}: {_points(difference)}, {difference.n} questions."
-    )
+    found = f"{_points(difference)}, {_questions(difference)}"
+    yield Line(f"{who}: {what}, {sides[0]} {first}, {sides[1]} {second}: {found}.")
     counts = [(side, row) for side in sides if (row := rows.get(word_for_word(side)))]
     if counts:
         told = ", ".join(f"{side} {row.value:.0f} of {row.n}" for side, row in counts)
         yield Line(f"Word for word or nearly so: {told}.")
     yield from notes
-    if difference.p_adjusted is not None:
+    if difference.p_adjusted is not None or not difference.note:
         yield from _power(difference)
 
 
-HALVES = "words of the second half that a reply has, less what it has of other questions' second halves"
+HALVES = "share of the second half that replies repeat, less what they repeat of the second halves of others"
 
 
 def _completions(who: str, rows: dict[str, Row]) -> Iterator[Line]:
@@ -430,26 +483,25 @@ def _paraphrased(who: str, rows: dict[str, Row]) -> Iterator[Line]:
 
 
 def _options(who: str, rows: dict[str, Row]) -> Iterator[Line]:
-    yield from _recalled(who, rows, (NAMED, NOT_NAMED), "wrong options named")
+    yield from _recalled(who, rows, (NAMED, NOT_NAMED), "share of masked options that replies name")
 
 
 def _members(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     auc, blind = rows[AUC], rows[BLIND]
     published, held_out = (rows[quantity].n for quantity in MEANS)
-    p = "" if auc.p_adjusted is None else f", adjusted p {p_value(auc.p_adjusted)}"
     left_out = f" ({auc.left_out} more have no score: ask again)" if auc.left_out else ""
     said = f"{who}: a published question has a higher {auc.method.partition(';')[0]} score than a held-out one in"
-    found = f"{who}: no AUC" if auc.value is None else f"{said} {_auc(auc)} of pairs (AUC){p}"
+    found = f"{who}: no AUC" if auc.value is None else f"{said} {_auc(auc)} of pairs (AUC){_p(auc)}"
     yield Line(f"{found}, {published} published and {held_out} held-out questions{left_out}.")
     if auc.note:
         yield Line(f"{auc.note[:1].upper()}{auc.note[1:]}.")
     seen = rows[BLIND_WOULD_SHOW].value
-    least = "these are too few questions for it" if seen is None else f"{seen:.2f} would show in four of five cases"
+    least = "these are too few questions for it" if seen is None else f"tested alone, {seen:.2f} {FOUND}"
     yield Line(f"A classifier that sees the words alone: AUC {_auc(blind)}; {least}.")
     if AUC_WOULD_SHOW in rows:
         seen = rows[AUC_WOULD_SHOW].value
-        enough = f"An AUC of {seen or 1:.2f} would show in four of five cases; with more questions, a smaller one."
-        yield Line("Too few questions to test." if seen is None else enough)
+        enough = f"Tested alone, an AUC of {seen or 1:.2f} {FOUND}; with more questions, a smaller one."
+        yield Line(TOO_FEW if seen is None else enough)
 
 
 LINES = {
@@ -469,8 +521,9 @@ def _power(row: Row) -> Iterator[Line]:
     """What would show, and what is odd about a difference that no memory makes."""
     seen = _detected(row)
     if row.is_significant and not _shows(row):
-        yield Line("It is below 0: an assumption does not hold, and memory may be hidden behind that.")
-    yield Line("Too few questions to test." if seen is None else f"{seen:.0f} points would show in four of five cases.")
+        odd = "The difference is below 0: an assumption does not hold, or it is chance"
+        yield Line(f"{odd}; memory may be hidden behind that.")
+    yield Line(TOO_FEW if seen is None or row.p is None else f"Tested alone, {counted(round(seen), 'point')} {FOUND}.")
 
 
 def _auc(row: Row) -> str:
@@ -482,5 +535,12 @@ def _share(row: Row) -> str:
 
 
 def _points(row: Row) -> str:
-    p = "" if row.p_adjusted is None else f", adjusted p {p_value(row.p_adjusted)}"
-    return f"{percent(row.value, row.ci95, sign='+')} points{p}"
+    return f"{percent(row.value, row.ci95, sign='+')} points{_p(row)}"
+
+
+def _p(row: Row) -> str:
+    return "" if row.p_adjusted is None else f", p {p_value(row.p_adjusted)}"
+
+
+def _questions(row: Row) -> str:
+    return counted(row.n, "question")

@@ -30,7 +30,8 @@ ORDER_DESIGN = "order design"
 
 BEATEN, WOULD_SHOW, BEYOND_OLDER = "random orders beaten", "would show", "beyond older models"
 SORTED = (
-    "this cannot tell: exam orders follow topic and difficulty, and any model that reads with care finds them likelier"
+    "this cannot tell: exam orders often follow topic and difficulty, and a model that reads with care may find them"
+    " likelier"
 )
 
 
@@ -110,7 +111,7 @@ def _of_model(
     ways = len({(one.id, one.chosen, one.orders) for one in designs})
     notes = {
         SORTED: not design.declared,
-        f"the last of {ways} ways in which it was asked: each is another chance of a small p": ways > 1,
+        f"the last of {ways} ways in which it was asked: p is not adjusted for the others": ways > 1,
         f"{design.no_text} questions whose pictures are a part of them are left out": design.no_text,
     }
     values = np.array([*shares.values()])

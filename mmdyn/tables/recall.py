@@ -144,7 +144,7 @@ def _notes(designs: Sequence[RecallDesign], said: Said, pairs: Sequence[tuple[As
     """In how many ways it was asked, which questions are left out, and what came of replies that are no answers."""
     last = designs[-1]
     if (ways := len({(one.id, *(item.key for item in one.items if not item.by)) for one in designs})) > 1:
-        yield f"the last of {ways} ways in which it was asked: each is another chance of a small p"
+        yield f"the last of {ways} ways in which it was asked: p is not adjusted for the others"
     if last.left_out:
         reasons = ", ".join(f"{count} {reason}" for reason, count in last.left_out.items())
         looked_at = sum(last.left_out.values()) + sum(not item.by for item in last.items)

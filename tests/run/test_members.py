@@ -119,11 +119,15 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     tokens = [one.tokens for one in kept(run)]
     assert len(tokens) == 120 and set(tokens) == {len("aaaa " * 5 + "is ____") - 1}
     text = said(run)
-    assert "hf:seen on exam: hard to explain but by having seen what was published, by a held-out part that" in text
-    assert "drawn at random, or by chance (scores of tokens, adjusted p <0.0001)." in text
-    assert "hf:plain on exam: cannot tell: no sign of it in the scores of tokens" in text
+    assert "hf:seen on exam: scores of tokens (p <0.0001) speak for having seen these questions, in this set or" in text
+    assert "elsewhere, for a held-out part that was not drawn at random, or for chance." in text
+    assert "hf:plain on exam: cannot tell: no significant sign in scores of tokens (p " in text
+    assert "; an AUC of 0.69 would mostly show); a model may remember without a sign." in text
     assert "30 published and 30 held-out questions. A classifier that sees the words alone: AUC 0." in text
-    assert "An AUC of 0.69 would show in four of five cases" in text and "None of this is proof." in text
+    assert (
+        "Tested alone, an AUC of 0.69 would be found in four of five cases" in text
+        and "None of this is proof of what a model was trained on" in text
+    )
     told = msgspec.json.decode(typed("report", run.folder, "--memory", "-q", "--format", "json").output)
     (table,) = [part for part in told["report"]["parts"] if part["kind"] == "membership"]
     assert len(table["rows"]) == 12 and {row["unit"] for row in table["rows"]} == {"auc", "score"}
@@ -135,7 +139,7 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     assert ("seen", AUC_WOULD_SHOW) not in found
     text = said(run)
     assert "This cannot tell: nobody says that the held-out questions were drawn at random" in text
-    assert "hard to explain" not in text and "Nothing here can tell" in text
+    assert "speak for" not in text and "Nothing here can tell" in text
 
 
 def design_of(folder: Path, samples: Sequence[Sample], *, declared: bool = True) -> MembershipDesign:
@@ -197,7 +201,7 @@ def test_parts_whose_words_differ_cannot_tell(tmp_path: Path, how: str) -> None:
     assert (found.p, found.is_significant) == (None, False) and (found.value or 0) > 0.9
     text = said(run)
     assert "This cannot tell: the words alone tell the published questions from the held-out ones" in text
-    assert "hard to explain" not in text
+    assert "speak for" not in text
 
 
 def test_parts_that_are_alike_are_tested_by_either_score(tmp_path: Path) -> None:
@@ -240,7 +244,7 @@ def test_a_part_with_too_few_scores_is_not_tested(tmp_path: Path) -> None:
     with Store(run.records_folder) as store:
         none = msgspec.structs.replace(design, published=("gone",) * 12)
         keep_probe_design(store, MEMBERSHIP_DESIGN, "exam", none, 3)
-    assert rows(run)["m", AUC].value is None and "hard to explain" not in said(run)
+    assert rows(run)["m", AUC].value is None and "speak for" not in said(run)
 
 
 def test_what_was_weighed_is_not_weighed_again_and_another_field_is_another_try(
@@ -252,9 +256,9 @@ def test_what_was_weighed_is_not_weighed_again_and_another_field_is_another_try(
     assert "(53 more have no score: ask again)" in said(run)
     assert typed(*words, PART, "--max-requests", "53", "--drawn-at-random").exit_code == 0 and len(kept(run)) == 60
     assert typed(*words, PART, "--max-requests", "1").exit_code == 0  # and of another declaration nothing is asked
-    assert "another chance" not in said(run)
+    assert "not adjusted" not in said(run)
     assert typed(*words, "split=held-out", "--max-requests", "1").exit_code == 0 and len(kept(run)) == 60
-    assert "he last of 2 fields and values that were tried: each is another chance of a small p" in said(run)
+    assert "he last of 2 fields and values that were tried: p is not adjusted for the others" in said(run)
 
 
 @pytest.mark.slow

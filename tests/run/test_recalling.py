@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -240,11 +241,12 @@ def test_models_come_out_as_what_they_are(run: RunFolder) -> None:
     }
     text = said(run)
     alarms = text.partition("P is adjusted")[0]
-    assert alarms.count("hard to explain but by having seen what was published, by") == len({"cued", "half", "always"})
-    assert (
-        "copier on exam" in alarms and "endings on exam" in alarms and "style on exam: cannot tell: the set's" in alarms
-    )
-    assert "which says nothing of what is known without it" in alarms and "no sign of it" not in text
+    assert alarms.count("speak for having seen these questions") == 6  # cued by three kinds, half by two
+    assert all(f"{who} on exam: " in alarms and "speak for" in alarms for who in ("cued", "half", "always"))
+    for who in ("copier", "endings", "style", "fluent"):
+        assert re.search(rf"{who} on exam[^:]*(: cannot tell|; python)", alarms), who
+    assert "masked options with the set named (p 1.00; 15 points would mostly show)" in alarms
+    assert not re.search(r"\b1 points|\b1 questions", text)
 
 
 def test_the_numbers(run: RunFolder) -> None:
@@ -257,7 +259,7 @@ def test_the_numbers(run: RunFolder) -> None:
     assert [options["cued", side].value for side in (NAMED, NOT_NAMED, DIFFERENCE)] == [1.0, 0.0, 1.0]
     text = said(run)
     assert (
-        "cued on exam: wrong options named, set named 100.0 [91.2, 100.0] %, set not named 0.0 [0.0, 8.8] %: +100 ["
+        "cued on exam: share of masked options that replies name, set named 100.0 [91.2, 100.0] %, set not named 0.0 [0.0, 8.8] %: +100 ["
         in text
     )
     assert f"Word for word or nearly so: set named {COUNT} of {COUNT}, set not named 0 of {COUNT}." in text
@@ -270,8 +272,8 @@ def test_replies_that_are_none_are_counted(run: RunFolder) -> None:
     assert silent.note == f"of {2 * COUNT} replies {2 * COUNT} are empty: their pairs are left out"
     assert refuser.n < 5 and f"of {2 * COUNT} replies" in refuser.note and "refuse" in refuser.note
     text = said(run)
-    assert "silent on exam: no reply to both of two requests can be used." in text
-    assert "silent on exam" not in text.partition("P is adjusted")[0]
+    assert "silent on exam: no question has usable replies to both requests." in text
+    assert "silent on exam: nothing could be tested." in text.partition("P is adjusted")[0]
 
 
 def test_json_and_html_have_the_rows(run: RunFolder) -> None:
@@ -303,10 +305,10 @@ def test_a_limit_stops_and_the_same_call_goes_on(small: RunFolder) -> None:
     assert mmdyn(*words, "--max-requests", "1", "--questions", "10").returncode == 0 and kept(small) == 24
     assert typed(*words, "--seed", "3").exit_code == 0 and kept(small) == 48
     assert rows(small, "completions")["cued", DIFFERENCE].note == (
-        "the last of 3 ways in which it was asked: each is another chance of a small p"
+        "the last of 3 ways in which it was asked: p is not adjusted for the others"
     )
     text = said(small).replace("\\ ", "")
-    assert "No question was completed in other words." in text and "--ops paraphrase@strong --rewriter MODEL" in text
+    assert "No reworded question was completed." in text and "--ops paraphrase@strong --rewriter MODEL" in text
     assert f"mmdyn probe completion {small.folder}-reworded" in text
     assert "No model was asked for a wrong option that was masked. Any model can be, where" in text
     assert f"mmdyn probe options {small.folder}" in text

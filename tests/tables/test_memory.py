@@ -131,17 +131,18 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     assert result.exit_code == 0
     text = " ".join(result.output.split())
     for line in (
-        "python:memorised on pens; python:careless on pens: hard to explain but by having seen what was published, by"
-        " inattention to the change, by answers that anybody would expect, by a server that takes a changed question for"
-        " the published one, as some caches do, or by chance (changed questions, adjusted p <0.0001).",
-        "python:brittle on pens; python:weak on pens; python:clean on pens: cannot tell: no significant sign where 10"
-        " points would mostly show (changed questions); a model may remember without such a sign.",
-        "None of this is proof. It shows what a model said; what it was trained on, only its maker can show.",
+        "python:memorised on pens; python:careless on pens: changed questions (p <0.0001) speak for having seen these"
+        " questions, in this set or elsewhere, for inattention to the change, for pictures that still show the published"
+        " question, for keys of changed questions that are wrong, for answers that anybody would expect, for a server"
+        " whose cache takes a changed question for the published one, or for chance.",
+        "python:brittle on pens; python:weak on pens; python:clean on pens: cannot tell: no significant sign in changed"
+        " questions (p 1.00; 10 points would mostly show); a model may remember without a sign.",
+        "None of this is proof of what a model was trained on: it is what models said, or found likely.",
     ):
         assert line in text
     assert (
-        "Memory may be behind 0 to 78.1 points, and inattention to the change, or answers that anybody would expect,"
-        " behind the rest: these answers do not tell them apart." in text
+        "Memory that shows here may be behind 0 to 78.1 points, and what else gives such answers, or chance, behind the"
+        " rest: these answers do not tell them apart." in text
     )
     assert "No cut-offs are known: give --models FILE with the columns model and cutoff (2024 or 2024-06)." in text
     page = json.loads(typed("report", run.folder, "--memory", "--format", "json", "--quiet").output)
@@ -153,7 +154,7 @@ def test_runs_without_such_questions_say_what_would_tell(tmp_path: Path) -> None
     write_set(tmp_path / "set", [choice(f"q{n}") for n in range(12)])
     run = evaluated(tmp_path / "set", "baseline:majority", tmp_path / "run")
     text = repr(explain_memory(tabulate([run], memory_parts()), [run]))
-    assert "Nothing here can tell: no kind of evidence has the answers that it needs." in text
+    assert "Nothing here can tell: no kind of evidence could be tested; each section says why." in text
     assert "--ops counterfactual --draws 3 --rewriter MODEL" in text
 
 
@@ -282,9 +283,7 @@ def test_letters_that_were_learned_are_told_from_favourites_and_luck(tmp_path: P
     assert rows["careful"]["published letter"].value == rows["careful"]["same letters elsewhere"].value == 0
     assert 30 <= rows["learned"]["difference"].n <= 40
     assert "where the right option was moved" in repr(page)
-    said = (
-        "python:learned on sums: hard to explain but by having seen what was published, by a habit of letters that goes"
-    )
+    said = "python:learned on sums: moved options (p <0.0001) speak for having seen these questions, in this set or"
     assert said in repr(page)
 
 
@@ -379,7 +378,8 @@ def test_versions_that_a_file_had_tell_of_memory(tmp_path: Path) -> None:
         (0.5, 0), abs=0.1
     )
     text = " ".join(repr(page).split())
-    assert "python:errs on pens: cannot tell: only more than 10 points would mostly show." in text
+    errs = "python:errs on pens: cannot tell: no significant sign in changed questions"
+    assert f"{errs} (p 1.00; 25 points would mostly show); a model may remember without a sign." in text
     assert "6 more questions have no two changed versions with different answers." in text
     assert "4 changed questions left out whose answer is the published one, or within 0.1 % of it" in text
     assert "comes more often" not in text
@@ -387,7 +387,7 @@ def test_versions_that_a_file_had_tell_of_memory(tmp_path: Path) -> None:
     sets = tmp_path / "other", versions_folder(tmp_path / "other")
     wrong = evaluate(sets, [Reader("remembers")], tmp_path / "wrong", execution=Execution(quiet=True))
     text = " ".join(repr(explain_memory(tabulate([wrong], memory_parts()), [wrong])).split())
-    assert "Another version's answer comes more often: that version may be what the model knows, or expects." in text
+    assert "Another version's answer comes more often: something else draws the model to it." in text
     assert "python:remembers on other: cannot tell" in text
     changed = typed("report", run.folder, "--by", "changed", "--quiet")
     assert changed.exit_code == 0 and "not measured" not in changed.output
@@ -437,34 +437,38 @@ WEAK_SIGNS = ("letters by heart, 10 %", "words by heart, 10 %")
 def test_verdicts_of_models_whose_memory_is_known(known: dict[str, Memory]) -> None:
     """What a page says in short is true of each; memory and inattention are never told apart by changed questions."""
     both = (
-        "hard to explain but by having seen what was published, by inattention to the change, by answers that anybody"
+        "speak for having seen these questions, in this set or elsewhere, for inattention to the change, for pictures"
     )
     for name, page in known.items():
         said = conclusion(page)
         if name in REMEMBERS:
-            assert said.startswith(both) and re.search(r"\(changed questions, .*; moved options, [^;]*\)\.$", said), (
-                name
-            )
+            assert both in said and re.match(
+                r"changed questions \(p .* or for chance; moved options \(p [^;]*$", said
+            ), name
         elif name in IN_WORDS:
-            assert both in said and "(changed questions, " in said and "; moved options, adj" not in said, name
+            assert both in said and "moved options (p <" not in said, name
         elif name not in WEAK_SIGNS:
             assert said.startswith("cannot tell: "), name
     told = conclusion(known["drawn to one wrong option"])
-    assert told.startswith("cannot tell: significantly below 0, so that an assumption does not hold (changed questions")
+    assert told.startswith("cannot tell: no significant sign in moved options (p ")
+    assert "significantly below 0 in changed questions (p <0.0001), so that an assumption does not hold, or by" in told
     careful, clean = (conclusion(known[name]) for name in ("knows 60 %, reads with care", "none of it"))
-    assert careful == clean and careful.endswith("; a model may remember without such a sign.")
-    assert conclusion(known["words by heart, 60 %"]).startswith("the evidence disagrees: hard to explain but by")
+    assert all(said.endswith("; a model may remember without a sign.") for said in (careful, clean))
+    assert conclusion(known["words by heart, 60 %"]).startswith("the kinds of evidence differ: changed")
 
 
 def test_no_page_says_more_than_the_answers_bear(known: dict[str, Memory]) -> None:
     for name, page in known.items():
-        text, shown = repr(page), "hard to explain" in conclusion(page)
-        assert text.count("None of this is proof.") == 1
-        by_changes = shown and "(changed questions, adjusted p" in conclusion(page)
+        text, by_changes = (
+            repr(page),
+            re.search(r"changed questions \(p [^)]*\) speak for", conclusion(page)) is not None,
+        )
+        assert text.count("None of this is proof of what a model was trained on") == 1
         assert ("these answers do not tell them apart" in text) == by_changes, name
         assert not re.search(r"\b(cheat|contaminat|leak|prove[sd]?\b)", text)
-    assert "It is below 0: an assumption does not hold, and memory may be hidden behind that." in repr(
-        known["drawn to one wrong option"]
+    assert (
+        "The difference is below 0: an assumption does not hold, or it is chance; memory may be hidden behind that."
+        in repr(known["drawn to one wrong option"])
     )
 
 

@@ -36,7 +36,7 @@ OPPOSITES = {"yes", "no", "true", "false", "correct", "incorrect", "both", "neit
 _WORD = re.compile(rf"[^\W\d_]{{3}}|[{CHINESE}]{{2}}")
 
 CHOICES = "other than a single choice of four options in words"
-FOLLOWS = "without a wrong option that cannot be guessed"
+FOLLOWS = "without a wrong option that is hard to guess"
 
 
 class Options(Recalling, frozen=True, kw_only=True):
