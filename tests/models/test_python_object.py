@@ -94,12 +94,14 @@ async def test_an_object_as_it_is():
     (ConnectionResetError("gone"), TransientError, "^python:Saying: ConnectionResetError: gone$"),
     (TimeoutError("slow"), TransientError, "TimeoutError: slow"),
     (KeyError("x"), RejectedError, "^python:Saying: KeyError: 'x'$"),
+    (StopIteration("none left"), RejectedError, "^python:Saying: StopIteration: none left$"),
+    (StopAsyncIteration(), RejectedError, "^python:Saying: StopAsyncIteration"),
     (42, ModelError, "^python:Saying gave a int: let ask return a text, or a Reply$"),
     (None, ModelError, "gave a NoneType"),
 ])  # fmt: skip
 async def test_what_goes_wrong_is_told(said: Any, kind: type[Exception], says: str):
     with pytest.raises(kind, match=says):
-        await open_model(Saying(said)).ask(user())
+        await asyncio.wait_for(open_model(Saying(said)).ask(user()), 60)
 
 
 async def test_a_plain_function_is_asked_one_thing_at_a_time_and_blocks_nobody():

@@ -90,7 +90,7 @@ class Python:
         for message in messages:
             _ = message.shown
         try:
-            said = await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, messages)
+            said = await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, messages)
             said = await said if inspect.isawaitable(said) else said
         except (MmdynError, TransientError, RejectedError):
             raise
@@ -104,6 +104,13 @@ class Python:
             raise ModelError(f"{self.label} gave a {type(said).__name__}: let ask return a text, or a Reply")
         thought, text = split_thinking(said)
         return Reply(text, "stop", reasoning=thought)
+
+    def _answer(self, messages: tuple[Message, ...]) -> Any:
+        """What the object gives, in a thread. No future can hold a StopIteration, so that nobody would hear of one."""
+        try:
+            return self._ask(messages)
+        except StopIteration as error:
+            raise RejectedError(f"{self.label}: {_told(error)}", perhaps_all=True) from None
 
     async def close(self) -> None:
         """Does nothing: the object belongs to its owner, and threads are not waited for."""
