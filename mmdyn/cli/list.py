@@ -18,7 +18,7 @@ KINDS = {
     "operators": "what makes variants, and presets of chains",
     "models": "backends, the part of -m in front of the colon",
     "formats": "files that are read as sets, or written",
-    "scorers": "policies and metrics, for `mmdyn eval --scorer`",
+    "scorers": "policies and metrics by which replies are scored",
     "rubrics": "what judges of replies are asked",
     "benchmarks": "published sets that are read as they are",
     "steps": "steps of `mmdyn build`",
