@@ -40,7 +40,7 @@ class Tally:
         """Count a page."""
         self.first = self.first or page
         self.pages += 1
-        self.said[re.sub(", adjusted p [^;)]*", "", conclusion(page))] += 1
+        self.said[re.sub(r" \(p [^)]*\)", "", conclusion(page))] += 1
         found = {name: row for name, kind in KINDS.items() for row in page.report.rows(kind) if row.is_significant}
         above = [name for name, row in found.items() if (row.value or 0) > 0]
         self.counts.update([*above, *["either"] * bool(above), *["below"] * (len(above) < len(found))])

@@ -38,7 +38,7 @@ UNBROKEN = 1 << 16
     "--json",
     "as_json",
     is_flag=True,
-    help="Print a JSON object: name -> where it is loaded from, or what a short name or a preset stands for.",
+    help="Print a JSON object: name -> where it is loaded from, or what a short name, a preset or a kind stands for.",
 )
 @click.option(
     "--python", default="", help="With vlmeval: the interpreter that has it. [default: $MMDYN_VLMEVAL_PYTHON]"

@@ -48,6 +48,7 @@ from .load_set import (
 )
 from .make_set import (
     DRAWN as DRAWN,
+    LOCK as LOCK,
     Stage as Stage,
     bad_kinds as bad_kinds,
     describe_stages as describe_stages,

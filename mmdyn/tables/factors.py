@@ -203,7 +203,7 @@ def condition_name(factors: Mapping[str, str]) -> str:
     """
     chain = factors.get("chain", NOT_GIVEN)
     variant = " ".join([factors["variant"], *[chain] * (chain not in (NOT_GIVEN, factors["variant"]))])
-    return ", ".join([variant, *_unusual(factors, "context", "style", "shots")])
+    return ", ".join([variant, *unusual(factors)])
 
 
 def contrast_name(factors: Mapping[str, str]) -> str:
@@ -216,7 +216,7 @@ def contrast_name(factors: Mapping[str, str]) -> str:
     """
     factor, a, b = (factors[name] for name in ("factor", "a", "b"))
     if factor == "variant":
-        held = _unusual(factors, "context", "style", "shots")
+        held = unusual(factors)
         return f"{a} {ARROW} {b} {factors['chain']}" + f" ({', '.join(held)})" * bool(held)
     a = f"shots {a}" if factor == "shots" else a
     shared = condition_name({"variant": "standard", **factors})
@@ -225,7 +225,7 @@ def contrast_name(factors: Mapping[str, str]) -> str:
 
 def chain_name(factors: Mapping[str, str]) -> str:
     """The chain of a contrast from standard to dynamic, with what is not as usual, such as `pad, kprag`."""
-    return ", ".join([factors["chain"], *_unusual(factors, "context", "style", "shots")])
+    return ", ".join([factors["chain"], *unusual(factors)])
 
 
 def is_usual(factors: Mapping[str, str]) -> bool:
@@ -267,8 +267,9 @@ def front_of(factors: Mapping[str, str]) -> str:
     return ", ".join(filter(None, (who, factors.get("run", ""))))
 
 
-def _unusual(factors: Mapping[str, str], *names: str) -> list[str]:
-    found = {name: factors.get(name, BASES[name]) for name in names}
+def unusual(factors: Mapping[str, str]) -> list[str]:
+    """The context, style and shots of a condition that are not the usual ones."""
+    found = {name: factors.get(name, BASES[name]) for name in ("context", "style", "shots")}
     return [f"shots {value}" if name == "shots" else value for name, value in found.items() if value != BASES[name]]
 
 

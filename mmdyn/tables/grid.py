@@ -107,14 +107,15 @@ OF_BOTH = "needs a judge: answers, those of both sides together"
 """What numbers of contrasts are of, and so why they are not those of the table of scores."""
 
 OF_ONE = (
-    f"{TOTAL}: one chain counts; chains that lack an operator of the set, change nothing or have few questions do not"
+    f"{TOTAL}: one chain counts; chains that lack an operator of the set, change nothing, or have few questions or no"
+    " scores do not"
 )
 """What is over all chains where only one is a part of it."""
 
 UNITS = "in percent, with 95 % intervals"
 BEYOND = (
-    f"{SHARE_OF_DROP}: they add up to 100; an operator that raises the score has less than 0, so another may have more"
-    " than 100"
+    f"{SHARE_OF_DROP}: they add up to 100; an operator that acts against the whole change has less than 0, so another"
+    " may have more than 100"
 )
 BEST = "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
 
@@ -281,10 +282,10 @@ def _notes(part: TablePart) -> Iterator[str]:
         told = [f"{', '.join(_labels(part, row.factors).values())} {percent(row.at_most, None)}" for row in gains]
         yield f"{UNREAD_SCORES}: {'; '.join(told[:SHOWN])}" + f" and {len(told) - SHOWN} more" * (len(told) > SHOWN)
     pooled = (row for row in part.rows if is_pooled(row.factors) and row.factors.get("factor", "variant") == "variant")
-    chains = sorted({row.chains for row in pooled if row.quantity in ("score", "difference")})
-    if several := [count for count in chains if count > 1]:
+    chains = {row.chains: row.quantity in ("score", "difference") for row in pooled if row.value is not None}
+    if several := sorted(count for count in chains if count > 1):
         yield f"{TOTAL}: mean over {' or '.join(map(str, several))} chains"
-    if 1 in chains and part.kind in ("scores", "contrasts"):
+    elif chains.get(1) and part.kind in ("scores", "contrasts"):
         yield OF_ONE
     if any(row.quantity == SHARE_OF_DROP and not 0 <= (row.value or 0) <= 1 for row in part.rows):
         yield BEYOND

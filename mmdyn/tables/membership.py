@@ -17,7 +17,7 @@ from mmdyn.sample import from_json
 from mmdyn.stats import detectable_auc, greater_p, roc_auc
 from mmdyn.table import Membership
 from mmdyn.tables.blocks import Block, Numbered, RowDetails, p_digits
-from mmdyn.tables.probe_designs import probe_designs
+from mmdyn.tables.probe_designs import NOT_SHOWN, probe_designs
 from mmdyn.work import Reader
 
 MEMBERSHIP_DESIGN, MEMBERSHIP_SCORES = "membership design", "membership"
@@ -31,7 +31,7 @@ BLIND, BLIND_WOULD_SHOW = "AUC of the words alone", "AUC of the words alone that
 MEANS = ("mean score, published", "mean score, held-out")
 NOT_DRAWN = (
     "this cannot tell: nobody says that the held-out questions were drawn at random from the same set"
-    " (`mmdyn probe members --drawn-at-random`), and parts that differ in anything else differ in these scores, too"
+    " (`mmdyn probe members --drawn-at-random`), and parts that differ in anything else may differ in these scores, too"
 )
 SEEN_BLIND = (
     "this cannot tell: the words alone tell the published questions from the held-out ones, so that a model which never"
@@ -117,7 +117,7 @@ def _of_model(
         SEEN_BLIND: not alike,
         NOT_DRAWN: not design.declared,
         f"this cannot tell: a part has fewer than {LEAST_OF_PART} questions with a score": not enough,
-        f"the last of {ways} fields and values that were tried: p is not adjusted for the others": ways > 1,
+        f"the last of {ways} fields and values that were tried: {NOT_SHOWN}": ways > 1,
         f"{design.no_text} questions whose pictures are a part of them are left out": design.no_text,
     }
     details = RowDetails(

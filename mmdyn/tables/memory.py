@@ -34,9 +34,9 @@ NONE_ASKED = (
     "no question was asked with another answer: make such versions with `mmdyn perturb --ops counterfactual`, or"
     " read them from a table (`mmdyn data convert --map version_of=SEED`)"
 )
-TWO_ANSWERS = "changed questions with two possible answers left out: every wrong answer to them is the published one"
-SAME_ANSWER = "changed questions left out whose answer is the published one, or within 0.1 % of it: they cannot tell"
-NO_ANSWER = "changed questions left out that have, or whose published version has, no single answer in words"
+TWO_ANSWERS = "changed questions with two possible answers are left out: every wrong one is the published one"
+SAME_ANSWER = "changed questions are left out: their answer is the published one, or within 0.1 % of it"
+NO_ANSWER = "changed questions are left out: they, or their published versions, have no single answer in words"
 
 NEAR = 0.001
 """Numbers that differ by less, as a share, are taken for one answer: a solver's rounding could turn one into the

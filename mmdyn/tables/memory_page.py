@@ -25,7 +25,7 @@ from mmdyn.table import (
 from mmdyn.tables.blocks import Row, TablePart, p_digits
 from mmdyn.tables.completion import PUBLISHED as PUBLISHED_WORDING, REWORDED, word_for_word
 from mmdyn.tables.contrasts import ADJUSTED
-from mmdyn.tables.factors import RUNG, front_of
+from mmdyn.tables.factors import RUNG, front_of, unusual
 from mmdyn.tables.grid import number, p_value, percent
 from mmdyn.tables.guessing import KEPT, OTHER_LETTER, STANDARD
 from mmdyn.tables.membership import AUC, AUC_WOULD_SHOW, BLIND, BLIND_WOULD_SHOW, MEANS
@@ -38,7 +38,10 @@ from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
 FEWEST = 6
-"""So many questions must differ, all in one direction, for a significant result: 2 * 0.5^6 < 5 %."""
+"""So many questions that are remembered, and no other that differs, make a significant result: 2 * 0.5^6 < 5 %."""
+
+MOSTLY = 0.8
+"""A test would mostly show what it shows in four of five cases."""
 
 PER_HALF = 2.8 / 1.96
 """The effect that is seen in four of five cases, in halves of the interval's width (the normal quantiles of 97.5 and
@@ -71,23 +74,27 @@ NOT_ASKED: dict[str, tuple[str, Callable[[NextRuns], list[str]]]] = {
 }
 """What is said of a kind that models were not asked for, and the commands that ask for it."""
 
-CACHE = "a server whose cache takes a changed question for the published one"
 SEEN = "having seen these questions, in this set or elsewhere"
+SERVER = "a server that looks questions up or answers from a cache"
 TOO_FEW, FOUND = "Too few questions to test.", "would be found in four of five cases"
+FULL = "the other side has nearly all already, so that no difference could show"
+BASE_RATES = (OTHER, OTHER_LETTER, NOT_NAMED, REWORDED)
+"""The quantities that a share is compared with."""
+
 NO_PLACEBO = "no other year could stand for a placebo"
 
 WHAT = "None of this is proof of what a model was trained on: it is what models said, or found likely."
-NOTHING = "Nothing here can tell: no kind of evidence could be tested; each section says why."
+NOTHING = "Nothing here was tested; each section says why."
 
 
 class Kind(Struct, frozen=True):
     """A kind of evidence: its title and name, the quantity that is tested (p is adjusted by Holm over the page), what
-    else but memory and chance gives a positive one, and what it assumes."""
+    but chance gives a positive one, memory first, and what it assumes."""
 
     title: str
     name: str
     tested: str
-    otherwise: tuple[str, ...]
+    causes: tuple[str, ...]
     assumes: str
 
 
@@ -97,22 +104,23 @@ KINDS = {
         "changed questions",
         BEYOND,
         (
+            SEEN,
             "inattention to the change",
             "pictures that still show the published question",
             "keys of changed questions that are wrong",
-            "answers that anybody would expect",
-            CACHE,
+            "answers that anybody would expect or that draw the model",
+            SERVER,
         ),
         "Assumes that the new answers are right, and that nothing but memory sets the published version apart from the"
-        " changed ones: it is neither easier, nor in the picture, nor what anybody would expect; answers are compared"
-        " letter by letter. Memory and inattention to what was changed give the same answers, and a model that"
-        " remembers but reads with care shows nothing: the numbers are bounds of the memory that shows.",
+        " changed ones: its answer is neither easier, nor in the picture, nor what anybody would expect. Each letter of"
+        " options counts alike. Memory and inattention to what was changed give the same answers, and a model that"
+        " remembers but reads with care shows nothing: the interval's upper end bounds the memory that shows.",
     ),
     "publishedletters": Kind(
         "Published letters of options that were moved",
         "moved options",
         BEYOND,
-        ("a habit of letters that goes with the source of a question", CACHE),
+        (SEEN, "a habit of letters that goes with the source of a question", SERVER),
         "Assumes that without memory a wrong letter is named as often where it was right before as where it was not: a"
         " favourite letter does no harm, but a model that favours an author's letter in this author's questions alone"
         " would seem to remember. It tells of letters that were learned, not where from, and nothing of answers that"
@@ -122,7 +130,7 @@ KINDS = {
         "Scores up to a cut-off, and after it",
         "the cut-offs",
         BETWEEN,
-        ("what makes newer questions harder for some models more than for others",),
+        (SEEN, "what makes newer questions harder for some models more than for others"),
         "Assumes that what makes newer questions harder costs all models as many points, but for a trend of each; that"
         " years and cut-offs are right; and that nothing of later questions was known. Where questions get much harder"
         " at a cut-off and models differ much in their scores, it cannot tell.",
@@ -131,36 +139,36 @@ KINDS = {
         "Order of the questions",
         "orders of the questions",
         BEATEN,
-        ("an order that is not random",),
+        ("having seen these questions in this order", "an order that is not random"),
         "Assumes that the set has the order of the published file, and that its maker made this order random"
-        " (`--is-random` declares it): a model that never saw the file then has 50 % but for chance. It finds the order"
-        " of this file. Copies in another order leave no such trace, so that a model that shows nothing may know every"
-        " question.",
+        " (`--is-random` declares it): a model that never saw the file then has 50 % but for chance. p is exact and"
+        " one-sided; the interval is rougher, and may hold 50 %. Copies in another order leave no such trace, so that a"
+        " model that shows nothing may know every question.",
     ),
     "completions": Kind(
         "Second halves of questions, with the set named and not",
         "completions with the set named",
         DIFFERENCE,
-        ("how such a set words its questions",),
+        (SEEN, "how such a set words its questions", SERVER),
         "Each reply counts beyond what it shares with other questions of the set, which takes off much of style and"
         " common endings. Assumes that a set's name helps with a question no more than with others, unless the question"
         " is known. A model that goes on word for word without the name, too, shows nothing here: completions of"
-        " reworded questions tell whether anybody would go on so.",
+        " reworded questions may tell more.",
     ),
     "paraphrasedcompletions": Kind(
         "Second halves of questions, in the published words and in others",
         "completions of the published words",
         DIFFERENCE,
-        ("published words that come more easily than their rewording",),
+        (SEEN, "published words that come more easily than their rewording", "passages that stand elsewhere", SERVER),
         "Assumes that without memory the published words are as easy to go on with as those that the rewriter found for"
-        " the same question. Passages that stand elsewhere, such as poems and laws, are known from there. Questions"
+        " the same question. Passages that stand elsewhere, such as poems and laws, may be known from there. Questions"
         " that are known otherwise than word for word show nothing.",
     ),
     "maskedoptions": Kind(
         "Wrong options that were masked",
         "masked options with the set named",
         DIFFERENCE,
-        ("which wrong options such a set tends to have",),
+        (SEEN, "which wrong options such a set tends to have", SERVER),
         "Assumes that a set's name does not help to guess its wrong options, unless they are known. What is named"
         " without it has no base rate: many wrong options are what anybody would think of.",
     ),
@@ -168,11 +176,11 @@ KINDS = {
         "Membership scores",
         "scores of tokens",
         AUC,
-        ("a held-out part that was not drawn at random",),
+        (SEEN, "a held-out part that was not drawn at random"),
         "Assumes that the held-out questions were drawn at random, one by one, from the same set, and were never"
         " published (`--drawn-at-random` declares it). A score is the mean over the least likely fifth of a question's"
-        " tokens, weighed by itself without a chat template. Most text that was read once or twice leaves no trace in"
-        " such scores, so that a model that shows nothing may have read every question.",
+        " tokens; the question is weighed by itself, without a chat template. Most text that was read once or twice"
+        " leaves no trace in such scores, so that a model that shows nothing may have read every question.",
     ),
 }
 
@@ -247,43 +255,39 @@ def _is_baseline(row: Row) -> bool:
 class Evidence(NamedTuple):
     """What one kind of evidence says of a model on a set.
 
-    row: the quantity that is tested. seen: what would mostly show, in words.
+    how: what of the condition is not as usual. row: what is tested. seen: what would mostly show, in words.
     """
 
     kind: Kind
+    how: str
     row: Row
     seen: str
 
-    @property
-    def named(self) -> str:
+    def named(self, more: str = "") -> str:
         """The kind, and its p."""
-        return f"{self.kind.name} (p {p_value(self.row.p_adjusted)})"
+        name = ", ".join(filter(None, (self.kind.name, self.how)))
+        return f"{name} (p {p_value(self.row.p_adjusted)}{more})"
 
 
-def _evidence(part: TablePart) -> Iterator[tuple[str, Evidence | None]]:
-    """Each model and set with what is tested of it, None where nothing could be."""
-    kind = KINDS[part.kind]
-    for who, rows in _by_who(part).items():
-        if any(map(_is_baseline, rows.values())):
-            continue
-        row = rows.get(kind.tested)
-        tested = row is not None and row.p_adjusted is not None
-        yield who, Evidence(kind, row, _would_show(rows, row)) if row and tested else None
-
-
-def _by_who(part: TablePart) -> dict[str, dict[str, Row]]:
-    """The rows of each model and set by quantity; for cut-offs those of several models together."""
-    found = dict[str, dict[str, Row]]()
+def _groups(part: TablePart) -> dict[tuple[str, str], dict[str, Row]]:
+    """The rows by quantity of each model and set (of several models together for cut-offs), and of each condition by
+    what of it is not as usual; with its chain where there are several."""
+    found, chains = dict[tuple[str, str], dict[str, Row]](), {row.factors.get("chain", "") for row in part.rows}
     for row in part.rows:
-        found.setdefault(front_of(row.factors), {})[row.quantity] = row
+        how = ", ".join([*[row.factors.get("chain", "")] * (len(chains) > 1), *unusual(row.factors)])
+        found.setdefault((front_of(row.factors), how), {})[row.quantity] = row
     return found
 
 
 def _lead(parts: Sequence[TablePart]) -> Iterator[Line]:
     """What the evidence says together of each model, hedged."""
     found = dict[str, list[Evidence]]()
-    for who, evidence in (one for part in parts for one in _evidence(part)):
-        found.setdefault(who, []).extend([evidence] if evidence else [])
+    for part in parts:
+        kind = KINDS[part.kind]
+        for (who, how), rows in _groups(part).items():
+            if not any(map(_is_baseline, rows.values())):
+                row, own = rows.get(kind.tested), found.setdefault(who, [])
+                own += [Evidence(kind, how, row, _would_show(rows, row))] if row and row.p_adjusted is not None else []
     tests = sum(map(len, found.values()))
     if not tests:
         yield Line(NOTHING)
@@ -292,29 +296,26 @@ def _lead(parts: Sequence[TablePart]) -> Iterator[Line]:
         told.setdefault(_verdict(own), []).append(who)
     yield from (Line(f"{'; '.join(who)}: {verdict}.") for verdict, who in told.items())
     if tests > 1:
-        yield Line(f"{ADJUSTED[:1].upper()}{ADJUSTED[1:]} over the {tests} tests of this page.")
+        adjusted = f"{ADJUSTED[:1].upper()}{ADJUSTED[1:]} over the {tests} tests of this page"
+        yield Line(f"{adjusted}; intervals, and what would mostly show, are those of a test alone.")
     yield Line(WHAT)
 
 
 def _verdict(own: Sequence[Evidence]) -> str:
     """What is said of a model: each kind that shows something with all that gives it, and every other kind."""
     if not own:
-        return "nothing could be tested"
+        return "nothing was tested"
     told = [
-        f"{one.named} speak for {', for '.join([SEEN, *one.kind.otherwise])}, or for chance"
-        for one in own
-        if _shows(one.row)
+        f"{one.named()} speak for {', for '.join(one.kind.causes)}, or for chance" for one in own if _shows(one.row)
     ]
-    silent = [f"{one.named[:-1]}; {one.seen})" for one in own if not one.row.is_significant]
-    below = [one.named for one in own if one.row.is_significant and not _shows(one.row)]
+    silent = [one.named(f"; {one.seen}") for one in own if not one.row.is_significant]
+    below = [one.named() for one in own if one.row.is_significant and not _shows(one.row)]
     against = [f"no significant sign in {', '.join(silent)}"] * bool(silent)
     if below:
-        against.append(
-            f"significantly below 0 in {', '.join(below)}, so that an assumption does not hold, or by chance"
-        )
+        against.append(f"significantly below 0: {', '.join(below)}, an assumption does not hold, or it is chance")
     if not told:
         return f"cannot tell: {'; '.join(against)}; a model may remember without a sign"
-    return "the kinds of evidence differ: " * bool(against) + "; ".join([*told, *against])
+    return "not every kind of evidence shows a sign: " * bool(against) + "; ".join([*told, *against])
 
 
 def _shows(row: Row) -> bool:
@@ -325,10 +326,12 @@ def _would_show(rows: Mapping[str, Row], row: Row) -> str:
     """What a test would mostly show, in words."""
     if WOULD_SHOW in rows:
         seen = rows[WOULD_SHOW].value
-        what = f"one likelier than {percent(seen, None)} % of random ones"
+        what = f"an order likelier than {percent(seen, None)} % of random ones"
     elif AUC_WOULD_SHOW in rows:
         seen = rows[AUC_WOULD_SHOW].value
         what = f"an AUC of {seen or 1:.2f}"
+    elif _is_full(rows, row):
+        return FULL
     else:
         seen = _detected(row)
         what = f"{seen or 0:.0f} points"
@@ -339,12 +342,21 @@ def _detected(row: Row) -> float | None:
     """The points that would be found in four of five cases where this alone is tested; None without an interval, or of
     too few questions.
 
-    Where hardly any replies differ, an interval may be too narrow to tell: fewer points than FEWEST questions make
-    cannot be significant.
+    They follow from the width of the interval. Where hardly any replies differ, it is too narrow to tell: memory that
+    is all or nothing for a question shows where FEWEST questions or more are remembered.
     """
+    from scipy.special import betaincinv
+
     if not row.ci95 or row.n < FEWEST:
         return None
-    return 100 * max(PER_HALF * (row.ci95[1] - row.ci95[0]) / 2, FEWEST / row.n)
+    least = float(betaincinv(FEWEST, row.n - FEWEST + 1, MOSTLY))
+    return 100 * max(PER_HALF * (row.ci95[1] - row.ci95[0]) / 2, least)
+
+
+def _is_full(rows: Mapping[str, Row], row: Row) -> bool:
+    """Whether so much is there without what memory adds that a difference could hardly show."""
+    base = next((rows[name].value for name in BASE_RATES if name in rows), None)
+    return base is not None and 100 * (1 - base) < (_detected(row) or 0.0)
 
 
 def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
@@ -357,8 +369,8 @@ def _lines(part: TablePart, further: NextRuns) -> Iterator[Line]:
             text, ask = NOT_ASKED[part.kind]
             yield Line(text, ask(further))
         return
-    for who, rows in _by_who(part).items():
-        yield from LINES[part.kind](who, rows)
+    for named, rows in _groups(part).items():
+        yield from LINES[part.kind](", ".join(filter(None, named)), rows)
     yield from (Line(f"{note[:1].upper()}{note[1:]}.") for note in part.notes)
 
 
@@ -375,15 +387,15 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     if _shows(beyond):
         most = percent(beyond.ci95[1] if beyond.ci95 else beyond.value, None)
         yield Line(
-            f"Memory that shows here may be behind 0 to {most} points, and what else gives such answers, or chance,"
-            " behind the rest: these answers do not tell them apart."
+            f"Memory may make between 0 and {most} of these points (the interval's upper end), what else gives such"
+            " answers, or chance, the rest or all: these answers do not tell them apart."
         )
     if beyond.is_significant and beyond.value < 0:
-        yield Line("Another version's answer comes more often: something else draws the model to it.")
+        yield Line("Another version's answer comes more often: something else may draw the model to it.")
     if LOST in rows:
         lost = f"Changed questions score {_points(rows[LOST])} against the published ones"
         yield Line(f"{lost}; in themselves they may be easier or harder.")
-    yield from _power(beyond)
+    yield from _power(rows, beyond)
 
 
 def _letters(who: str, rows: dict[str, Row]) -> Iterator[Line]:
@@ -391,7 +403,7 @@ def _letters(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     said = f"{who}: where the right option was moved, {_share(rows[KEPT])} of answers name the letter that was right"
     same = f"the same letters are named in {other} of answers where they are wrong now and were wrong before"
     yield Line(f"{said} before; {same}: {_points(beyond)}, {_questions(beyond)}.")
-    yield from _power(beyond)
+    yield from _power(rows, beyond)
 
 
 def _needless(rows: Sequence[Row]) -> Iterator[Line]:
@@ -401,13 +413,13 @@ def _needless(rows: Sequence[Row]) -> Iterator[Line]:
         who = row.factors.get("model", "the model")
         if row.quantity == "corrected":
             right = f"{who}: {_share(row)} are right without their pictures, beyond guessing, of {_questions(row)}"
-            yield Line(f"{right}: known before, or answered by their words alone.")
+            yield Line(f"{right}: known before, answered by their words or by favoured letters, or by chance.")
         elif row.quantity == NEEDLESS and row.value is None:
             untold[who] = row.note
         elif row.quantity == NEEDLESS:
-            counted = row.note.partition(";")[2].partition(":")[0].strip()
+            replies = row.note.partition(";")[2].partition(":")[0].strip()
             yield Line(
-                f"{who}: {row.value:.0f} of {row.n} are right in every such reply ({counted}): known before, or"
+                f"{who}: {row.value:.0f} of {row.n} are right in every such reply ({replies}): known before, or"
                 " answered by their words alone."
             )
     yield from (Line(f"{', '.join(untold)}: {note}.") for note in dict.fromkeys(untold.values()))
@@ -420,7 +432,7 @@ def _cut_off(who: str, rows: dict[str, Row]) -> Iterator[Line]:
             return
         said = f"up to its own cut-off a model scores {_points(between)} beside the others and its own trend"
         yield Line(f"{who}: {said}, {_questions(between)}.")
-        yield from _power(between)
+        yield from _power(rows, between)
     elif (alone := rows.get(BREAK)) is not None:
         if alone.value is None:
             yield Line(f"{who}: {alone.note}.")
@@ -448,7 +460,7 @@ def _order(who: str, rows: dict[str, Row]) -> Iterator[Line]:
         )
     if WOULD_SHOW in rows:
         seen = rows[WOULD_SHOW].value
-        enough = f"Tested alone, one that is likelier than {percent(seen, None)} % of random orders {FOUND}."
+        enough = f"Tested alone, an order that is likelier than {percent(seen, None)} % of random ones {FOUND}."
         yield Line("Too few blocks to test." if seen is None else enough)
 
 
@@ -467,8 +479,8 @@ def _recalled(who: str, rows: dict[str, Row], sides: tuple[str, str], what: str)
         told = ", ".join(f"{side} {row.value:.0f} of {row.n}" for side, row in counts)
         yield Line(f"Word for word or nearly so: {told}.")
     yield from notes
-    if difference.p_adjusted is not None or not difference.note:
-        yield from _power(difference)
+    if difference.p_adjusted is not None or "this cannot tell" not in difference.note:
+        yield from _power(rows, difference)
 
 
 HALVES = "share of the second half that replies repeat, less what they repeat of the second halves of others"
@@ -517,13 +529,18 @@ LINES = {
 """Of each kind of evidence what is said of a model."""
 
 
-def _power(row: Row) -> Iterator[Line]:
-    """What would show, and what is odd about a difference that no memory makes."""
+def _power(rows: Mapping[str, Row], row: Row) -> Iterator[Line]:
+    """What would show, or what is odd about a difference that no memory makes."""
     seen = _detected(row)
     if row.is_significant and not _shows(row):
-        odd = "The difference is below 0: an assumption does not hold, or it is chance"
+        odd = "This difference between the two shares is below 0: an assumption does not hold, or it is chance"
         yield Line(f"{odd}; memory may be hidden behind that.")
-    yield Line(TOO_FEW if seen is None or row.p is None else f"Tested alone, {counted(round(seen), 'point')} {FOUND}.")
+    elif seen is None or row.p is None:
+        yield Line(TOO_FEW)
+    elif _is_full(rows, row):
+        yield Line(f"{FULL[:1].upper()}{FULL[1:]}.")
+    else:
+        yield Line(f"Tested alone, {counted(round(seen), 'point')} {FOUND}.")
 
 
 def _auc(row: Row) -> str:

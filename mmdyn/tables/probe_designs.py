@@ -12,6 +12,9 @@ from mmdyn.work import Reader, Store
 
 D = TypeVar("D", bound=Struct)
 
+NOT_SHOWN = "what came before is not shown, and p not adjusted for it"
+"""What is said of the last of several designs."""
+
 
 def keep_probe_design(store: Store, kind: str, set: str, design: Struct, time: int) -> None:
     """Save a design of a set under a store's kind, unless it is the set's current one. `time` is in nanoseconds."""

@@ -22,7 +22,7 @@ from mmdyn.tables.columns import Columns
 from mmdyn.tables.factors import plain_model
 from mmdyn.tables.memory import span_of, year_spans
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.probe_designs import probe_designs
+from mmdyn.tables.probe_designs import NOT_SHOWN, probe_designs
 from mmdyn.work import Reader
 
 ORDER_DESIGN = "order design"
@@ -111,7 +111,7 @@ def _of_model(
     ways = len({(one.id, one.chosen, one.orders) for one in designs})
     notes = {
         SORTED: not design.declared,
-        f"the last of {ways} ways in which it was asked: p is not adjusted for the others": ways > 1,
+        f"the last of {ways} ways in which it was asked: {NOT_SHOWN}": ways > 1,
         f"{design.no_text} questions whose pictures are a part of them are left out": design.no_text,
     }
     values = np.array([*shares.values()])

@@ -15,7 +15,7 @@ from mmdyn.sample import Language, from_json
 from mmdyn.stats import mean_score, paired_difference
 from mmdyn.tables.blocks import Block, Numbered, RowDetails
 from mmdyn.tables.pairing import difference_row
-from mmdyn.tables.probe_designs import probe_designs
+from mmdyn.tables.probe_designs import NOT_SHOWN, probe_designs
 
 DIFFERENCE, NAMED, NOT_NAMED = "difference", "set named", "set not named"
 
@@ -144,11 +144,13 @@ def _notes(designs: Sequence[RecallDesign], said: Said, pairs: Sequence[tuple[As
     """In how many ways it was asked, which questions are left out, and what came of replies that are no answers."""
     last = designs[-1]
     if (ways := len({(one.id, *(item.key for item in one.items if not item.by)) for one in designs})) > 1:
-        yield f"the last of {ways} ways in which it was asked: p is not adjusted for the others"
+        yield f"the last of {ways} ways in which it was asked: {NOT_SHOWN}"
     if last.left_out:
         reasons = ", ".join(f"{count} {reason}" for reason, count in last.left_out.items())
         looked_at = sum(last.left_out.values()) + sum(not item.by for item in last.items)
         yield f"of {looked_at} questions that were looked at, these are left out: {reasons}"
+    if lacking := sum(not item.by for item in last.items) - len(pairs):
+        yield f"{lacking} more have no other wording of their second half"
     replies = [said.get((item.key, named)) for pair in pairs for item, named in pair]
     counts = Counter(one.status if one else "lacking" for one in replies)
     told = {"refused": "refuse", "empty": "are empty", "lacking": "are lacking (ask again)"}

@@ -27,6 +27,7 @@ from mmdyn.tables.factors import (
     is_pooled,
     is_usual,
     of_pictures,
+    unusual,
     who_of,
 )
 from mmdyn.tables.formats import FORMATS, Tables, table_frame
@@ -182,10 +183,13 @@ def score_text(row: Row) -> str:
 
 
 def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
-    """The first condition that is as usual and that over all chains, or the last where there is none."""
-    usual = [one for one in rows if is_usual(one.factors)] or rows
-    pooled = [one for one in usual[1:] if is_pooled(one.factors)]
-    return [usual[0], *(pooled or [one for one in rows if one is not usual[0]])[-1:]]
+    """The first condition that is as usual, or the first, and beside it that over all chains, or the last one, with the
+    same context, style and shots; the last of all where it stands alone."""
+    first = next((one for one in rows if is_usual(one.factors)), rows[0])
+    others = [one for one in rows if one is not first]
+    alike = [one for one in others if unusual(one.factors) == unusual(first.factors)]
+    pooled = [one for one in alike if is_pooled(one.factors)]
+    return [first, *(pooled or alike or others)[-1:]]
 
 
 def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:

@@ -54,7 +54,7 @@ ASSUMED = (
 ALONE = "what wrong answers lack is told by --context none, with caption, kprag and caption+kprag, or hints"
 UNBOUNDED = "not told: the wrong answers are too few to take a share of"
 UNTOLD = (
-    "which questions these are is not told: with so few replies luck may do it, and the same reply again adds nothing;"
+    "which questions these are is not told: so few replies may be right by luck, and an identical reply adds nothing;"
     " ask several times, with sampling (`mmdyn eval --epochs`, 3 where one guess in four is right)"
 )
 

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.data import (
+    LOCK,
     MANIFEST_FILE,
     SAMPLES_FILE,
     WORK,
@@ -128,8 +129,19 @@ def open_source(source: Given, out: Path, *, skip_bad: bool = False) -> SampleSe
         source: An open set, samples, a set's folder, or a file of any format; a file is imported under `out`. Every
             launched rank reads it by itself, and only the import of rank 0 stays.
         skip_bad: Leave out bad rows of a file.
+
+    Raises:
+        UserError: Other files lie in `out`.
     """
+    _refuse_others(out)
     return load(source, into=None if Ranks.of_environment().number else out / IMPORTED_SOURCE, skip_bad=skip_bad)
+
+
+def _refuse_others(out: Path) -> None:
+    """Raise UserError where no set was begun in a folder, and other files are there."""
+    there = {path.name for path in out.iterdir()} if out.is_dir() else set[str]()
+    if not {WORK, SAMPLES_FILE, MANIFEST_FILE} & there:
+        refuse_others(out, there - {IMPORTED_SOURCE, LOCK})
 
 
 def make_set(
@@ -220,11 +232,9 @@ class _SetBuilder(Struct, frozen=True):
         if is_being_written(out):
             return None
         if not (out / MANIFEST_FILE).is_file():
-            if not (out / WORK).exists():
-                if (out / SAMPLES_FILE).exists():
-                    raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
-                there = {path.name for path in out.iterdir()} if out.is_dir() else set[str]()
-                refuse_others(out, there - {IMPORTED_SOURCE})
+            if (out / SAMPLES_FILE).exists() and not (out / WORK).exists():
+                raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
+            _refuse_others(out)
             return None
         found = SampleSet(out)
         made, parent = found.manifest.made, found.manifest.parent

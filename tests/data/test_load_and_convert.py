@@ -71,6 +71,8 @@ def test_folders_that_hold_anything_else_are_left_alone(source: SampleSet, tmp_p
         convert(file, tmp_path / "pics")
     with pytest.raises(UserError, match=r"holds other files \(notes.txt, …\): choose a new folder"):
         perturb(source.folder, tmp_path / "mine", ops="pad")
+    with pytest.raises(UserError, match=r"holds other files \(notes.txt, …\): choose a new folder"):
+        perturb(file, tmp_path / "mine", ops="pad")
     with pytest.raises(UserError, match=r"\. holds other files \(mine, …\): choose a new folder"), chdir(tmp_path):
         convert(file, Path())
     with pytest.raises(UserError, match="is the source itself"):

@@ -96,8 +96,8 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     assert found["seen", WOULD_SHOW].value == found["plain", WOULD_SHOW].value == pytest.approx(0.98, abs=0.03)
     text = said(run)
     assert (
-        "hf:seen on exam: orders of the questions (p 0.0088) speak for having seen these questions, in this set or elsewhere,"
-        " for an order that is not random, or for chance." in text
+        "hf:seen on exam: orders of the questions (p 0.0088) speak for having seen these questions in this order, for an"
+        " order that is not random, or for chance." in text
     )
     assert "hf:plain on exam: cannot tell: no significant sign in orders of the questions (p " in text
     assert "None of this is proof of what a model was trained on" in text
@@ -107,7 +107,7 @@ def test_a_trained_checkpoint_is_found_and_an_untrained_one_is_not(run: RunFolde
     assert (found["seen", BEATEN].value, found["seen", BEATEN].p) == (seen.value, None)
     text = said(run)
     assert "This cannot tell: exam orders often follow topic and difficulty" in text and "speak for" not in text
-    assert "Nothing here can tell: no kind of evidence could be tested; each section says why." in text
+    assert "Nothing here was tested; each section says why." in text
 
 
 @pytest.mark.slow
@@ -136,7 +136,9 @@ def test_a_limit_stops_and_the_same_call_goes_on(run: RunFolder, models: tuple[s
     assert "2 more lack an order: ask again" in said(run)
     assert typed(*words, "--max-requests", "11").exit_code == 0 and kept(run) == 18
     assert typed(*words, "--shards", "1", "--orders", "3", "--max-requests", "1").exit_code == 0 and kept(run) == 18
-    assert "he last of 2 ways in which it was asked: p is not adjusted for the others" in said(run)
+    assert "he last of 2 ways in which it was asked: what came before is not shown, and p not adjusted for it" in said(
+        run
+    )
     assert rows(run)["plain", BEATEN].n == 1
 
 

@@ -242,10 +242,13 @@ def test_models_come_out_as_what_they_are(run: RunFolder) -> None:
     text = said(run)
     alarms = text.partition("P is adjusted")[0]
     assert alarms.count("speak for having seen these questions") == 6  # cued by three kinds, half by two
-    assert all(f"{who} on exam: " in alarms and "speak for" in alarms for who in ("cued", "half", "always"))
-    for who in ("copier", "endings", "style", "fluent"):
-        assert re.search(rf"{who} on exam[^:]*(: cannot tell|; python)", alarms), who
-    assert "masked options with the set named (p 1.00; 15 points would mostly show)" in alarms
+    verdicts = re.findall(r"((?:python:recallers\.py:\w+ on exam(?:; )?)+): (\w+ \w+)", alarms)
+    told = {who: verdict for names, verdict in verdicts for who in re.findall(r"py:(\w+)", names)}
+    assert all(told[who] == "cannot tell" for who in ("copier", "endings", "style", "fluent"))
+    assert told["always"] == told["half"] == "not every" and told["cued"] == "completions with"
+    assert told["silent"] == told["refuser"] == "nothing was"
+    assert "masked options with the set named (p 1.00; 19 points would mostly show)" in alarms
+    assert "(p 1.00; the other side has nearly all already, so that no difference could show)" in alarms
     assert not re.search(r"\b1 points|\b1 questions", text)
 
 
@@ -273,7 +276,7 @@ def test_replies_that_are_none_are_counted(run: RunFolder) -> None:
     assert refuser.n < 5 and f"of {2 * COUNT} replies" in refuser.note and "refuse" in refuser.note
     text = said(run)
     assert "silent on exam: no question has usable replies to both requests." in text
-    assert "silent on exam: nothing could be tested." in text.partition("P is adjusted")[0]
+    assert "silent on exam: nothing was tested." in text.partition("P is adjusted")[0]
 
 
 def test_json_and_html_have_the_rows(run: RunFolder) -> None:
@@ -305,7 +308,7 @@ def test_a_limit_stops_and_the_same_call_goes_on(small: RunFolder) -> None:
     assert mmdyn(*words, "--max-requests", "1", "--questions", "10").returncode == 0 and kept(small) == 24
     assert typed(*words, "--seed", "3").exit_code == 0 and kept(small) == 48
     assert rows(small, "completions")["cued", DIFFERENCE].note == (
-        "the last of 3 ways in which it was asked: p is not adjusted for the others"
+        "the last of 3 ways in which it was asked: what came before is not shown, and p not adjusted for it"
     )
     text = said(small).replace("\\ ", "")
     assert "No reworded question was completed." in text and "--ops paraphrase@strong --rewriter MODEL" in text

@@ -141,7 +141,7 @@ def test_questions_that_need_no_picture_are_listed(tmp_path: Path) -> None:
 def test_a_guess_that_is_repeated_tells_no_more_than_a_single_one(tmp_path: Path) -> None:
     thrice = [under("no-picture", "1110", epoch=epoch, chance=0.25, extracted="A") for epoch in range(3)]
     row = of(ladder(tmp_path, under("none", "1111", chance=0.25), *thrice), "no-picture", "needed no picture")
-    assert row.value is None and row.note.startswith("which questions these are is not told: with so few")
+    assert row.value is None and row.note.startswith("which questions these are is not told: so few replies")
 
 
 def test_a_guess_of_an_options_text_that_moves_tells_no_more_either(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_guess_of_an_options_text_that_moves_tells_no_more_either(tmp_path: Pa
     thrice = [under("no-picture", "1110000000", epoch=epoch, chance=0.25, extracted="ABC"[epoch]) for epoch in range(3)]
     standard = under("none", "1" * 10, chance=0.25)
     row = of(ladder(tmp_path / "stuck", standard, *thrice), "no-picture", "needed no picture")
-    assert row.value is None and "the same reply again adds nothing" in row.note
+    assert row.value is None and "an identical reply adds nothing" in row.note
     varied = [
         under("no-picture", marks, epoch=epoch, chance=0.25, extracted="ABC"[epoch])
         for epoch, marks in enumerate(("1110000000", "1111100000", "1110011000"))
@@ -161,7 +161,7 @@ def test_a_guess_of_an_options_text_that_moves_tells_no_more_either(tmp_path: Pa
 def test_one_reply_in_four_right_by_luck_does_not_tell_which(tmp_path: Path) -> None:
     found = ladder(tmp_path, under("none", "11", chance=0.25), under("no-picture", "11", chance=0.25))
     row = of(found, "no-picture", "needed no picture")
-    assert row.value is None and row.note.startswith("which questions these are is not told: with so few")
+    assert row.value is None and row.note.startswith("which questions these are is not told: so few replies")
 
 
 def test_a_long_list_is_cut(tmp_path: Path) -> None:

@@ -225,7 +225,16 @@ def test_the_headline_is_of_what_is_asked_as_usual(tmp_path: Path, beside: Condi
     other = replace(DYNAMIC, context=beside.context, style=beside.style, shots=beside.shots)
     records = [*answers("1111111110", beside), *answers("1111111111", other), *answers("1111111100")]
     lines = short(write_run(tmp_path / "run", [*records, *answers("1111000000", DYNAMIC)]))
-    assert lines[1].startswith("m1 on exam: standard 80 [49, 94]; dynamic"), lines[1]
+    assert lines[1] == "m1 on exam: standard 80 [49, 94]; dynamic pad 40 [17, 69]"
+
+
+def test_where_nothing_is_as_usual_the_headline_is_of_one_condition(tmp_path: Path) -> None:
+    records = list[Record]()
+    for context, standard, dynamic in (("caption", "1110000000", "1100000000"), ("kprag", "1" * 10, "1" * 8 + "00")):
+        records += answers(standard, Condition(context=context))
+        records += answers(dynamic, replace(DYNAMIC, context=context))
+    lines = short(write_run(tmp_path / "run", records))
+    assert lines[1].startswith("m1 on exam: standard, caption 30 [11, 60]; dynamic pad, caption 20 [")
 
 
 def test_what_is_over_all_chains_is_said(tmp_path: Path) -> None:
@@ -233,7 +242,7 @@ def test_what_is_over_all_chains_is_said(tmp_path: Path) -> None:
     shuffle = Condition("dynamic", "shuffle")
     records = [*answers("1" * 20), *answers("10" * 10, DYNAMIC), *answers("1100", shuffle)]
     one = short(write_run(tmp_path / "one", records))
-    assert one.count("all: one chain counts; chains that lack an operator of the set, change nothing or have few") == 2
+    assert one.count("all: one chain counts; chains that lack an operator of the set, change nothing, or have few") == 2
     two = short(write_run(tmp_path / "two", [*records[:40], *answers("1100" * 5, shuffle)]))
     assert two.count("all: mean over 2 chains") == 2 and not any(line.startswith("all: one") for line in two)
 
