@@ -52,6 +52,7 @@ from .membership import (
     MembershipScore as MembershipScore,
 )
 from .memory_page import (
+    EVIDENCE as EVIDENCE,
     Memory as Memory,
     evidence_parts as evidence_parts,
     explain_memory as explain_memory,

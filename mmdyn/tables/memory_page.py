@@ -98,7 +98,7 @@ class Kind(Struct, frozen=True):
     assumes: str
 
 
-KINDS = {
+EVIDENCE = {
     "publishedanswers": Kind(
         "Published answers to changed questions",
         "changed questions",
@@ -210,12 +210,12 @@ def explain_memory(report: Report, runs: Sequence[RunFolder]) -> Memory:
 
     Source: the kinds of evidence and their critics stand in docs/appendix/memory.md.
     """
-    parts = _adjusted([part for part in report.parts if part.kind in KINDS])
+    parts = _adjusted([part for part in report.parts if part.kind in EVIDENCE])
     sections = [Section("In short", [*_lead(parts)])]
     for part in parts:
         lines = [*_lines(part, NextRuns(runs))]
-        assumed = [Line(KINDS[part.kind].assumes)] * bool(part.rows)
-        sections += [Section(KINDS[part.kind].title, [*lines, *assumed])] * bool(lines)
+        assumed = [Line(EVIDENCE[part.kind].assumes)] * bool(part.rows)
+        sections += [Section(EVIDENCE[part.kind].title, [*lines, *assumed])] * bool(lines)
     rungs = [row for row in report.rows("ladder") if row.factors.get("variant", STANDARD) == STANDARD]
     blind = [row for row in rungs if row.factors.get(RUNG) == NO_PICTURE]
     if seen := [*_needless(blind)]:
@@ -245,7 +245,7 @@ def _with_p(row: Row, p: float | None) -> Row:
 
 def _is_tested(part: TablePart, row: Row) -> bool:
     """Whether a row is tested; baselines have learned nothing and take no part in the family."""
-    return row.quantity == KINDS[part.kind].tested and not _is_baseline(row)
+    return row.quantity == EVIDENCE[part.kind].tested and not _is_baseline(row)
 
 
 def _is_baseline(row: Row) -> bool:
@@ -283,7 +283,7 @@ def _lead(parts: Sequence[TablePart]) -> Iterator[Line]:
     """What the evidence says together of each model, hedged."""
     found = dict[str, list[Evidence]]()
     for part in parts:
-        kind = KINDS[part.kind]
+        kind = EVIDENCE[part.kind]
         for (who, how), rows in _groups(part).items():
             if not any(map(_is_baseline, rows.values())):
                 row, own = rows.get(kind.tested), found.setdefault(who, [])

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from mmdyn.keys import canonical
 from mmdyn.tables import (
+    EVIDENCE,
     NOT_GIVEN,
     POOLED,
     ZERO,
@@ -142,7 +143,7 @@ def results(report: Report) -> dict[str, Any]:
     """What results.html shows of a report, but for the flips: what fell, how each chain changed scores, the scores,
     then the rest."""
     changes, scores = changes_of(report.parts), scores_of(report.parts)
-    apart = ("scores", "flips", *OF_WHY)
+    apart = ("scores", "flips", *OF_WHY, *EVIDENCE)
     rest = [part for part in report.parts if part.kind not in apart and (part.kind != "contrasts" or part.by)]
     return {
         "sentences": [line for state in report.runs for line in state_lines(state)],

@@ -103,7 +103,7 @@ def test_levels_powers_and_assumptions_change_what_is_needed() -> None:
 
 def test_kinds_of_the_page_have_its_titles() -> None:
     assert {kind: one.title for kind, one in KINDS.items()} == {
-        kind: one.title for kind, one in memory_page.KINDS.items()
+        kind: one.title for kind, one in memory_page.EVIDENCE.items()
     }
 
 
