@@ -38,7 +38,7 @@ from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
 FEWEST = 6
-"""So many questions that are remembered, and no other that differs, make a significant result: 2 * 0.5^6 < 5 %."""
+"""So many questions that memory turns, where no others differ, are a significant result: 2 * 0.5^6 < 5 %."""
 
 MOSTLY = 0.8
 """A test would mostly show what it shows in four of five cases."""
