@@ -56,7 +56,7 @@ class Row(Struct, frozen=True, kw_only=True):
         judged: Where answers wait for a judge, the range of the value over all verdicts; `ci95` and `p` hold for each.
         at_most: Of a score, its value if a judge gave 1 to all that it could look at, unread replies among it, for
             which neither `judged` nor `ci95` allows; None where each of these was read.
-        chains: How many chains it is a mean over.
+        chains: How many chains it is a mean over; 0 for a difference of a chain that does not count over all chains.
         over_read: Of a difference whose own test says that it is not 0: `unclear` where the questions that were read on
             both sides do not show it, `mostly unread` where besides the share of unread replies moved by more than half
             of it.

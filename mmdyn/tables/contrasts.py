@@ -78,6 +78,7 @@ ADJUSTED = "p is adjusted by Holm"
 FAMILIES = {
     "a": "changes over all chains",
     "b": "chains (no less than the p over all chains)",
+    "f": "chains that do not count over all",
     "c": "contexts",
     "d": "pairs of models",
     "e": "values of another factor",
@@ -113,7 +114,8 @@ def contrast_families(rows: Sequence[Row]) -> list[Family]:
     """The families of contrasts.
 
     (a) did the score fall: each model on each set, over all chains (or the only one). (b) through which chain: the
-    chains of a model and set; none is told where (a) is not. (c) does context help: each context against none on
+    chains of a model and set that count over all; none is told where (a) is not. (f) its other chains: doses, null
+    chains, parts of a factorial. (c) does context help: each context against none on
     standard questions, of a model and set. (d) which model is better, on standard questions and over all chains,
     without baselines. (e) every other factor, of a model and set.
     """
@@ -122,14 +124,20 @@ def contrast_families(rows: Sequence[Row]) -> list[Family]:
 
 
 def change_families(rows: Sequence[Row]) -> list[Family]:
-    """Those of a table of changes by chain, as of contrasts: (a) over all chains, or the only one; (b) the chains of
-    what else the rows are by."""
+    """Those of a table of changes by chain, as of contrasts: (a) over all chains, or the only one; (b), (f) the chains
+    of what else the rows are by."""
     whos = [tuple(value for name, value in row.factors.items() if name != "chain") for row in rows]
     pooled = {who for row, who in zip(rows, whos, strict=True) if is_pooled(row.factors)}
-    return [
-        Family("a", _apart(row), who) if who not in pooled or is_pooled(row.factors) else Family("b", who, who)
-        for row, who in zip(rows, whos, strict=True)
-    ]
+    return [_of_change(row, who, pooled) for row, who in zip(rows, whos, strict=True)]
+
+
+def _of_change(row: Row, who: tuple[str, ...], pooled: set[tuple[str, ...]]) -> Family:
+    """The family of a change from standard to dynamic."""
+    if is_pooled(row.factors):
+        return Family("a", _apart(row), who)
+    if not row.chains:
+        return Family("f", who, who)
+    return Family("b", who, who) if who in pooled else Family("a", _apart(row), who)
 
 
 def _apart(row: Row) -> tuple[str, ...]:
@@ -142,7 +150,7 @@ def _family(row: Row, pooled: set[tuple[str, ...]]) -> Family:
     factors, who = row.factors, who_of(row.factors)
     factor = factors["factor"]
     if is_change(factors):
-        return Family("a", _apart(row), who) if who not in pooled or is_pooled(factors) else Family("b", who, who)
+        return _of_change(row, who, pooled)
     if factor == "context" and factors["a"] == NONE and is_main(factors):
         return Family("c", who, who)
     if factor == "model" and is_usual(factors) and (factors["variant"] == "standard" or is_pooled(factors)):

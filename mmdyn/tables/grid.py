@@ -103,7 +103,7 @@ UNREAD_MARK = "?"
 
 OF_PAIRS = "both sides, and their change, are scores {} of the n questions that both have"
 OF_RAW = "raw: the change of the scores as they were given"
-OF_BOTH = "needs a judge: answers, those of both sides together"
+OF_BOTH = "needs a judge: answers, unread ones among them, those of both sides together"
 """What numbers of contrasts are of, and so why they are not those of the table of scores."""
 
 OF_ONE = (

@@ -127,7 +127,7 @@ class Pair(NamedTuple):
             "not_applicable": self._dropped("not_applicable"),
             "rejected": self._dropped("rejected"),
             "doubtful": self._dropped("doubtful"),
-            "chains": max(self.a.chains, self.b.chains),
+            "chains": max(self.a.chains, self.b.chains) if self._counts else 0,
             "scale": self.scale,
             "differs": differs,
         }
@@ -145,6 +145,12 @@ class Pair(NamedTuple):
             raw = round(float(np.average(self.raw, weights=self.weights)), 6) + 0.0
             unit = self.block.difference_unit
             yield self.block.row(axes, key, RAW, raw, n=len(self.a.ids), scale="raw", unit=unit), None
+
+    @property
+    def _counts(self) -> bool:
+        """Whether the chain of its second side counts over all chains."""
+        columns = self.block.columns
+        return bool(columns.pooled[np.unique(columns.asked[self.records[1]])].any())
 
     def _dropped(self, reason: str) -> int:
         """How many variants of the compared parents were not made for a reason."""

@@ -124,13 +124,23 @@ def _change(rows: Mapping[str, Row]) -> Change:
 
 def main_changes(parts: Sequence[TablePart]) -> list[Change]:
     """The change from standard to dynamic of each model on each set where everything else is as usual: over all chains,
-    or of the only chain."""
-    found = dict[tuple[str, ...], Change]()
+    or of the only chain; where none counts over all, the surest."""
+    found = dict[tuple[str, ...], list[Change]]()
     for change in changes_of(parts):
-        who = who_of(change.factors)
-        if is_change(change.factors) and (who not in found or is_pooled(change.factors)):
-            found[who] = change
-    return list(found.values())
+        if is_change(change.factors):
+            found.setdefault(who_of(change.factors), []).append(change)
+    return [_main(own) for own in found.values()]
+
+
+def _main(changes: Sequence[Change]) -> Change:
+    over_all = [one for one in changes if is_pooled(one.factors)]
+    counting = [one for one in changes if one.difference.chains]
+    return (over_all or counting or sorted(changes, key=_surest))[0]
+
+
+def _surest(change: Change) -> tuple[float, float]:
+    p = change.difference.p_adjusted
+    return 2.0 if p is None else p, change.value or 0.0
 
 
 def _together(parts: Sequence[TablePart], kind: str, by: str) -> list[dict[str, Row]]:
@@ -155,10 +165,11 @@ def brief_lines(report: Tables) -> list[str]:
     rows = dict[tuple[str, ...], list[Scored]]()
     for scored in scores_of(report.parts):
         rows.setdefault(who_of(scored.factors), []).append(scored)
-    best = sorted(rows, key=lambda who: -(_few(rows[who])[0].score.value or 0))
+    best = sorted(rows, key=lambda who: -(_few(rows[who], None)[0].score.value or 0))
     found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
     for who in best:
-        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who])]
+        main = next((one for one in main_changes(report.parts) if who_of(one.factors) == who), None)
+        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who], main)]
         told.append([f"{front_of(rows[who][0].factors)}: {'; '.join(scores)}", *_drops(report, who)])
     room = LINES - 1 - bool(found)
     told = told if sum(map(len, told)) <= room else [block[:2] for block in told]
@@ -182,14 +193,14 @@ def score_text(row: Row) -> str:
     return percent(row.value, row.ci95) + (f" ({', '.join(told)})" if told else "")
 
 
-def _few(rows: Sequence[Scored]) -> Sequence[Scored]:
-    """The first condition that is as usual, or the first, and beside it that over all chains, or the last one, with the
-    same context, style and shots; the last of all where it stands alone."""
+def _few(rows: Sequence[Scored], main: Change | None) -> Sequence[Scored]:
+    """The first condition that is as usual, or the first, and beside it the other side of the main change, or the last
+    one with the same context, style and shots; the last of all where it stands alone."""
     first = next((one for one in rows if is_usual(one.factors)), rows[0])
     others = [one for one in rows if one is not first]
     alike = [one for one in others if unusual(one.factors) == unusual(first.factors)]
-    pooled = [one for one in alike if is_pooled(one.factors)]
-    return [first, *(pooled or alike or others)[-1:]]
+    whole = [one for one in alike if main and one.factors["chain"] == main.factors["chain"]]
+    return [first, *(whole or alike or others)[-1:]]
 
 
 def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
@@ -198,10 +209,11 @@ def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
     found = [one for one in every if is_change(one.factors) and one.value is not None]
     if not found:
         return
-    whole = next((one for one in found if is_pooled(one.factors)), found[0])
+    whole = _main(found)
     chains = [one for one in found if not is_pooled(one.factors) and one.difference.over_read != "mostly unread"]
     worst = min(chains, key=lambda one: one.value or 0.0, default=whole)
-    yield f"  dynamic - standard {_told(whole)}"
+    chain = "" if is_pooled(whole.factors) or len(found) == 1 else f" {whole.factors['chain']}"
+    yield f"  dynamic{chain} - standard {_told(whole)}"
     if worst is not whole and (worst.value or 0) < 0 and worst.difference.is_clear:
         yield f"  {worst.factors['chain']} takes most: {_told(worst)}"
 
@@ -215,8 +227,10 @@ def _told(change: Change) -> str:
 
 
 def chains_of(row: Row) -> str:
-    """The part of a sentence on a change that says over how many chains it is a mean; empty for one."""
-    return f", mean over {row.chains} chains" if row.chains > 1 else ""
+    """The part of a sentence on a change that says over how many chains it is a mean; empty for that of a chain."""
+    if row.chains > 1:
+        return f", mean over {row.chains} chains"
+    return ", of the one chain that counts over all" if is_pooled(row.factors) else ""
 
 
 def unread_of(change: Change) -> str:

@@ -95,13 +95,14 @@ class NextRuns:
         runs = self._runs if models else ()
         return [command_line("mmdyn", "probe", kind, run.folder, *models, *options) for run in runs]
 
-    def factorial(self) -> list[str]:
-        """Make every subset of the operators (of many, some orders of the first MOST), and ask them; none for a single
-        operator."""
-        if len(self._operators) < 2:
+    def factorial(self, chains: Iterable[str]) -> list[str]:
+        """Make every subset of the chains' operators (of many, some orders of the first MOST), and ask them; none for a
+        single operator."""
+        operators = list(_each_once(operator for name in chains for operator in name.split("+")))
+        if len(operators) < 2:
             return []
-        more = ["--design", "permutations:4"] if len(self._operators) > FULL else []
-        return self._made("factorial", ",".join(self._operators[:MOST]), "--factorial", *more)
+        more = ["--design", "permutations:4"] if len(operators) > FULL else []
+        return self._made("factorial", ",".join(operators[:MOST]), "--factorial", *more)
 
     def doses(self) -> list[str]:
         """Make an operator's doses, and ask them; none where no operator has any."""
@@ -467,13 +468,20 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
     unread = any(said.endswith(PICTURES_UNREAD) for state in report.runs for said in state.servers)
     if unread and (commands := further.seeing()):
         yield Line("Whether the models see the pictures.", commands)
-    if "attribution" not in rows and (commands := further.factorial()):
+    if "attribution" not in rows and (commands := further.factorial(_harmful(report))):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
     if "ladder" not in rows and (commands := further.ladder()):
         yield Line("Whether wrong answers lack seeing, knowing or reasoning.", commands)
     if "curves" not in rows and (commands := further.doses()):
         yield Line("How much change it bears: no operator has several doses.", commands)
     yield from map(Line, further.remarks())
+
+
+def _harmful(report: Report) -> list[str]:
+    """The chains under which a score clearly falls, the one that takes most first; no null chains."""
+    clear = [one for one in changes_of(report.parts) if is_change(one.factors) and one.difference.is_clear]
+    clear = [one for one in clear if not is_pooled(one.factors) and (one.value or 0.0) < 0]
+    return list(dict.fromkeys(one.factors["chain"] for one in sorted(clear, key=lambda one: one.value or 0.0)))
 
 
 def _operators(rows: list[Row]) -> Iterator[Line]:

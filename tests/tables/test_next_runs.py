@@ -30,8 +30,9 @@ BASELINE = ModelEntry("baseline:lexical", {"backend": "baseline", "model": "lexi
 def advised(*runs: RunFolder) -> dict[str, list[str]]:
     """All commands, by what they are for."""
     further = NextRuns(runs)
-    whats = {"noise": further.noise, "factorial": further.factorial, "doses": further.doses}
-    return {name: what() for name, what in whats.items()} | {"ladder": further.ladder(), "larger": further.larger(9)}
+    chains = (name for run in runs for one in run.config.sets for name in one.strength)
+    whats = {"noise": further.noise(), "factorial": further.factorial(chains), "doses": further.doses()}
+    return whats | {"ladder": further.ladder(), "larger": further.larger(9)}
 
 
 def made_of(folder: Path, *chains: str, models: tuple[ModelEntry, ...] = (BASELINE,), **config: Any) -> RunFolder:

@@ -198,13 +198,41 @@ def test_the_number_of_chains_stands_beside_the_change(tmp_path: Path) -> None:
     sets = (SETS[0], replace(SETS[1], strength=strength | {"image.null": ChainStrength(20, 0.0, 1.0, role="null")}))
     every = [answers("1" * 20), *(answers("1" * 15 + "0" * 5, one) for one in (DYNAMIC, SHUFFLE))]
     found = asked(tmp_path, *every, answers("1" * 20, null), answers("1" * 3, INVERT), sets=sets)
-    assert [change(found, chain=name).chains for name in ("pad", "image.null", "all")] == [1, 1, 2]
+    assert [change(found, chain=name).chains for name in ("pad", "image.null", "invert", "all")] == [1, 0, 0, 2]
     assert score(found, chain="all").chains == 2, "neither the null chain nor one of three questions counts"
     assert any(" points, mean over 2 chains, 20 pairs, " in line for line in brief_lines(found))
     assert ", mean over 2 chains, 20 questions" in why(tmp_path / "run").sections[0].lines[0].text
     assert "all: mean over 2 chains" in typed("report", tmp_path / "run", "-q").stdout
     alone = asked(tmp_path / "alone", answers("1" * 20), answers("1" * 15 + "0" * 5, DYNAMIC))
     assert "mean over" not in "".join(brief_lines(alone)) and change(alone).chains == 1
+
+
+def test_a_dose_that_falls_is_not_held_back_by_a_chain_that_does_not(tmp_path: Path) -> None:
+    """What does not count over all chains is no part of that test, which bounds nothing of it; nor does a null chain
+    make the test of another run's chains harder."""
+    strong, weak = (Condition("dynamic", f"substitute@{level}") for level in (1, 5))
+    doses = dict.fromkeys(("substitute@1", "substitute@5"), ChainStrength(20, 0.1, 1.0, role="dose"))
+    sets = (SETS[0], replace(SETS[1], strength={"pad": ChainStrength(20, 0.0, 0.4), **doses}))
+    fell = [answers("1" * 20), answers("1" * 19 + "0", DYNAMIC), answers("0" * 15 + "1" * 5, strong)]
+    found = asked(tmp_path, *fell, answers("1" * 20, weak), sets=sets)
+    p = {name: change(found, chain=name).p_adjusted for name in ("pad", "substitute@1", "substitute@5", "all")}
+    assert p["all"] == p["pad"] == 0.5 and (p["substitute@1"] or 1) < 0.001 and p["substitute@5"] == 1.0
+    lines = [line.strip() for line in brief_lines(found)]
+    assert lines[1].startswith("m1 on exam: standard 100 [84, 100]; dynamic all 95 [")
+    assert lines[2].startswith("dynamic - standard -5 [") and ", of the one chain that counts over all, " in lines[2]
+    assert lines[3].startswith("substitute@1 takes most: -75 [")
+    assert "2 chains that do not count over all" in typed("report", tmp_path / "run", "-q").stdout
+
+
+def test_where_no_chain_counts_the_surest_stands_in_front(tmp_path: Path) -> None:
+    """Both sides of the headline, and the change below them, are of one chain, which is named."""
+    strength = dict.fromkeys(("invert", "pad", "shuffle"), ChainStrength(20, 0.1, 0.5, role="subset"))
+    sets = (SETS[0], replace(SETS[1], strength=strength))
+    records = [answers("1" * 20), answers("0" * 2, INVERT), answers("0" * 15 + "1" * 5, DYNAMIC)]
+    found = asked(tmp_path, *records, answers("1" * 20, SHUFFLE), sets=sets)
+    lines = [line.strip() for line in brief_lines(found)]
+    assert lines[1].startswith("m1 on exam: standard 100 [84, 100]; dynamic pad 25 [")
+    assert lines[2].startswith("dynamic pad - standard -75 [")
 
 
 BLIND = "pictures seem not to have been read"

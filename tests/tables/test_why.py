@@ -76,11 +76,22 @@ def test_what_could_not_be_told_comes_with_the_run_that_would_tell_it(fallen: Ru
     assert commands == [
         f"mmdyn perturb {exam} -o {exam}-null --ops image.null,text.null",
         f"mmdyn eval {exam} {exam}-null -m m1 -o RUN-null",
-        f"mmdyn perturb {exam} -o {exam}-factorial --ops pad,salt_pepper --factorial",
-        f"mmdyn eval {exam} {exam}-factorial -m m1 -o RUN-factorial",
         f"mmdyn perturb {exam} -o {exam}-doses --ops pad@1,pad@2,pad@3,pad@4,pad@5",
         f"mmdyn eval {exam} {exam}-doses -m m1 -o RUN-doses",
     ]
+
+
+def test_a_factorial_is_advised_of_the_operators_of_chains_that_fell(tmp_path: Path) -> None:
+    """Not of all operators: each one more is one more that cannot be applied to some question."""
+    joint = Condition("dynamic", "pad+salt_pepper")
+    strength = {**STRONG, "pad+salt_pepper": ChainStrength(40, 0.0, 0.4), "shuffle": ChainStrength(40, 0.0, 0.0)}
+    sets = (SETS[0], replace(SETS[1], strength=strength))
+    for entry in sets:
+        write_set(tmp_path / "run" / entry.folder, [choice()], entry.name)
+    records = [*answers("1" * 20), *answers("1" * 20, Condition("dynamic", "shuffle")), *answers("0" * 20, joint)]
+    last = why(write_run(tmp_path / "run", records, sets=sets)).sections[-1]
+    made = [command for line in last.lines for command in line.commands if "--factorial" in command]
+    assert len(made) == 1 and made[0].endswith("-factorial --ops pad,salt_pepper --factorial")
 
 
 def test_no_change_is_not_said_to_be_none(tmp_path: Path) -> None:
