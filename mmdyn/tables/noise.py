@@ -26,6 +26,10 @@ ONCE = (
 SAMPLE = "so that there is no noise floor and no test: sample (`-m MODEL,temperature=1`)"
 NEVER = f"repeated replies never differ, {SAMPLE}, or add a null chain (`mmdyn perturb --ops image.null,text.null`)"
 NULL_NEVER = f"no answer to a null chain turned, {SAMPLE} in the same `mmdyn eval` with --epochs 3"
+STILL = (
+    "neither asking again nor a null chain turned any answer, so that there is no noise floor and no test: if replies"
+    " were sampled (`-m MODEL,temperature=1`), none of these questions flips by itself"
+)
 NONE = "no question has this under both"
 
 ByParent: TypeAlias = dict[int, float]
@@ -81,7 +85,9 @@ def _floor(block: Block, again: _Tried, standard: Ints, varied: Ints) -> _Floor:
     to_wrong, to_right = _turned(again, null)
     if any(to_wrong.values()) or any(to_right.values()):
         return _Floor(NULL_CHAIN, to_wrong, to_right)
-    return _Floor("", {}, {}, NULL_NEVER if len(null.values) else NEVER if again.most > 1 else ONCE)
+    if again.most > 1:
+        return _Floor("", {}, {}, STILL if len(null.values) else NEVER)
+    return _Floor("", {}, {}, NULL_NEVER if len(null.values) else ONCE)
 
 
 def _turned(again: _Tried, cell: Cell) -> tuple[ByParent, ByParent]:

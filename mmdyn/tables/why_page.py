@@ -20,7 +20,7 @@ from mmdyn.tables.contrasts import EQUAL
 from mmdyn.tables.factors import BASES, front_of, is_change, is_pooled, who_of
 from mmdyn.tables.grid import digits_of, p_value, percent, points
 from mmdyn.tables.guessing import position_lines
-from mmdyn.tables.noise import NULL_NEVER
+from mmdyn.tables.noise import NULL_NEVER, STILL
 from mmdyn.tables.results import Change, Report, chains_of, changes_of, doubts, main_changes, unread_of
 from mmdyn.tables.tabulation import summary_parts, tabulate
 from mmdyn.tables.terminal import clean
@@ -61,6 +61,7 @@ class NextRuns:
         self._asked = {one.label: one for run in runs for one in run.config.models if not _is_baseline(one)}
         strengths = [named for _, one in entries for named in one.strength.items()]
         self.has_null = any(strength.role == "null" for _, strength in strengths)
+        self.has_repetitions = any(run.config.epochs > 1 for run in runs)
         chains = (name for name, strength in strengths if strength.role not in ("null", "counterfactual"))
         self._operators = list(_each_once(operator for name in chains for operator in name.split("+")))
 
@@ -463,7 +464,7 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
         )
         yield Line(text, further.larger(50 * seen))
     if "noise" not in rows and main:
-        sampled = f": {NULL_NEVER}" * further.has_null
+        sampled = f": {STILL if further.has_repetitions else NULL_NEVER}" * further.has_null
         yield Line(f"Whether it is more than the model's own noise{sampled}.", further.noise())
     unread = any(said.endswith(PICTURES_UNREAD) for state in report.runs for said in state.servers)
     if unread and (commands := further.seeing()):

@@ -189,7 +189,8 @@ def test_where_repetitions_never_differ_a_null_chain_is_the_floor(tmp_path: Path
     alike = {"s0": "1", "s1": "1", "s2": "0", "s3": "1"}
     stays = table(write_run(tmp_path / "stays", [*records, *drawn("image.null", alike)], sets=sets))
     causes = [part.rows[0].note.partition(",")[0] for part in (none, stays)]
-    assert causes == ["repeated replies never differ", "no answer to a null chain turned"]
+    assert causes == ["repeated replies never differ", "neither asking again nor a null chain turned any answer"]
+    assert stays.rows[0].note.endswith("none of these questions flips by itself"), "the same is not advised again"
     assert "add a null chain" in none.rows[0].note and "add a null chain" not in stays.rows[0].note
 
 

@@ -191,7 +191,9 @@ def test_contrasts_say_which_scores_their_sides_are(tmp_path: Path) -> None:
     raw = " ".join(short(write_run(tmp_path / "raw", records)))
     assert "are scores not corrected for chance of the n questions that both have" in raw
     unread = " ".join(short(write_run(tmp_path / "unread", [*records, *answers("1uuuuuuuu1", DYNAMIC, epoch=1)])))
-    assert ("needs a judge: answers, unread ones among them, those of both sides together" in unread) == ("needs a" in unread)
+    assert ("needs a judge: answers, unread ones among them, those of both sides together" in unread) == (
+        "needs a" in unread
+    )
 
 
 def test_corrected_scores_say_that_the_first_ones_are_not(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_the_ways_through_a_run(page: Page, viewer: str, shown: Path) -> None:
     assert (first.factors["model"], first.factors["variant"]) == ("python:low", "standard")
     told = page.get_by_role("region", name="Scores", exact=True).locator("td.score").first.inner_text()
     assert told == percent(first.score.value, first.score.ci95)
-    titles = page.locator("main h2").all_inner_texts()
+    titles = page.locator("main h2:not(.headline h2)").all_inner_texts()
     about = ["What to distrust", "State and cost"]
     assert (
         titles == ["Changes by chain", "Scores", "Scores by field", *about]
