@@ -42,6 +42,14 @@ def test_the_citation_is_of_this_project() -> None:
     assert citation["keywords"] == PROJECT["keywords"]
 
 
+def test_no_set_run_or_store_is_tracked_beside_the_code() -> None:
+    """What an example or a run by hand leaves in the checkout is nobody's."""
+    left = tracked("**/*.sqlite", "**/*.lock", "**/*.holder", "**/run.json", "**/set.json", "**/log.txt")
+    assert left == []
+    roots = {file.relative_to(ROOT).parts[0] for file in tracked("*/**") if not file.is_relative_to(ROOT / ".git")}
+    assert roots == {".ci", ".github", "bench", "configs", "docs", "kprag", "mmdyn", "notebooks", "perturb", "tests"}
+
+
 def test_the_hooks_are_the_lines_of_ci_with_the_pinned_versions() -> None:
     repos = parsed(ROOT / ".pre-commit-config.yaml")["repos"]
     assert [repo["repo"] for repo in repos] == ["local"], "a hosted hook has a version beside that of constraints.txt"

@@ -91,7 +91,9 @@ def options_of(section: type[Struct], *only: str, required: str = "") -> list[cl
             continue
         names = SPELT.get(field.name, (f"--{field.name.replace('_', '-')}",))
         about = said[field.name].removeprefix(f"With --{required}: ")
-        more: dict[str, Any] = {"help": about[0].upper() + about[1:], "required": field.name == required}
+        typed = re.match(r"[\w.]+[,:=]", about)  # a value of the option, which stands as it is typed
+        about = about if typed else about[0].upper() + about[1:]
+        more: dict[str, Any] = {"help": about, "required": field.name == required}
         if field.type is bool:
             more |= {"default": field.default, "is_flag": True, "flag_value": not field.default}
         elif field.name != required:

@@ -37,7 +37,7 @@ MORE = {
 ANALYSES = {
     "attribute": "For factorial sets: each operator's share of the drop (Shapley values), and that of pairs.",
     "gee": "With --attribute: a clustered logistic regression (GEE) as a second opinion (pip install 'mmdyn[why]').",
-    "noise": "Flips by chains beyond those of asking again (eval --epochs), and k draws beside k repetitions.",
+    "noise": "Flips by chains beyond those between repeated replies (eval --epochs); scores of k draws and k repeats.",
     "ladder": "What wrong answers lack (seeing, knowing or reasoning), by the contexts that mend them.",
     "curves": "For operators at several severities: the score by severity, and where half of it is lost.",
     "repeats": "pass@k, majority@k, worst@k and consistency of repeats.",

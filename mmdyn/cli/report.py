@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--memory",
     is_flag=True,
-    help="One page: what the model may have known before, with what each kind of evidence assumes and could have seen.",
+    help="One page: what a model may have known before; what each kind of evidence assumes, and could have shown.",
 )
 @click.option("--flips", is_flag=True, help="The questions that each chain turned from right to wrong, and back.")
 @click.option(

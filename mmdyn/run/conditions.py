@@ -51,15 +51,15 @@ class ExamplesConfig(Struct, frozen=True, forbid_unknown_fields=True):
 class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """What is asked. Each of modes, contexts and styles is a sequence, or one text with commas.
 
-    modes: Any of standard, dynamic, kprag, dynamic+kprag, counterfactual (variants with another answer), separated by
-        commas. [default: what the sets have]
+    modes: Any of standard, dynamic, kprag (knowledge points in the prompt), dynamic+kprag, counterfactual (variants
+        with another answer), separated by commas. [default: what the sets have]
     contexts: What the prompt adds to a question in each mode: none, kprag (or kprag:retrieved, kprag:mixed), distractor
         (as many other points), hint:KIND, hint:all. With :inline or :two-turn the model elaborates on the points first.
         no-picture drops the pictures, caption replaces them; a plus combines: caption+kprag.
     styles: direct, cot, or both with a comma; likelihood compares the log-likelihoods of the options of choices and
         statements and generates nothing (for base models).
     shots: Few-shot examples for each question: 0, 5 (fixed ones), 5:random or 5:similar. They are turns of a chat; with
-        :base they stand in one text (for base models).
+        :base they stand in one plain text (for base models; --base is another thing).
     examples: Source of the examples: SET [default: the asked set], ids=A,B (the fixed ones); for similar ones
         retriever=hybrid, embedder=MODEL [default: by words]. The question itself, its variants and its group are never
         among them.

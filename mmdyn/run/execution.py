@@ -16,8 +16,8 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
 
     n: Only the first N questions of each set, with their variants.
     skip_bad: Skip bad rows of a file; rejected.jsonl in the set's folder under RUN/sets lists them.
-    max_cost: Stop before a request would pass this cost, by --prices and the mean so far. The same command resumes, and
-        has X to spend again.
+    max_cost: Stop before the total cost passes this, by --prices and the mean cost so far. The same command resumes,
+        and has X to spend again.
     max_requests: Stop after N requests of this call. Retries count; cached replies do not.
     prices: A file of what models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a
         million tokens in USD (or currency: …); image: is the price of a picture. The first name that matches is used.

@@ -44,7 +44,7 @@ class ScoringConfig(Struct, frozen=True, forbid_unknown_fields=True):
     policy: Scoring policy; see `mmdyn list scorers`.
     judges: Judge of answers that rules cannot score (--judge-mode). Give it twice with the cheap judge first: the
         second is asked only if the first gives less than full marks, or no verdict.
-    judge_mode: With --judge: unsure, wrong or all. unsure: answers that could not be read, or not surely, and worded
+    judge_mode: With --judge: unsure, wrong or all. unsure: answers that rules could not read with certainty, and worded
         answers that do not equal the right one. wrong: all that the rules do not call right. all: every answer.
     rubric: With --judge: the rubric (`mmdyn list rubrics`; auto is checklist if the sample has one, else match), votes
         for each answer (votes=3; odd), and whether the judge sees the pictures (pictures=true).

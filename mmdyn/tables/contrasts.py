@@ -114,9 +114,9 @@ def contrast_families(rows: Sequence[Row]) -> list[Family]:
     """The families of contrasts.
 
     (a) did the score fall: each model on each set, over all chains (or the only one). (b) through which chain: the
-    chains of a model and set that count over all; none is told where (a) is not. (f) its other chains: doses, null
-    chains, parts of a factorial. (c) does context help: each context against none on
-    standard questions, of a model and set. (d) which model is better, on standard questions and over all chains,
+    chains of a model and set that count over all; none is significant where (a) is not. (f) its other chains: doses,
+    null chains, parts of a factorial. (c) does context help: each context against none on standard questions, of a
+    model and set. (d) which model is better, on standard questions and over all chains,
     without baselines. (e) every other factor, of a model and set.
     """
     pooled = {who_of(row.factors) for row in rows if is_change(row.factors) and is_pooled(row.factors)}
@@ -124,8 +124,8 @@ def contrast_families(rows: Sequence[Row]) -> list[Family]:
 
 
 def change_families(rows: Sequence[Row]) -> list[Family]:
-    """Those of a table of changes by chain, as of contrasts: (a) over all chains, or the only one; (b), (f) the chains
-    of what else the rows are by."""
+    """Those of a table of changes by chain, as of contrasts: (a) over all chains, or the only one; (b), (f) the chains,
+    grouped by the other factors of the rows."""
     whos = [tuple(value for name, value in row.factors.items() if name != "chain") for row in rows]
     pooled = {who for row, who in zip(rows, whos, strict=True) if is_pooled(row.factors)}
     return [_of_change(row, who, pooled) for row, who in zip(rows, whos, strict=True)]
@@ -217,10 +217,11 @@ def contrast_rows(block: Block, part: Contrasts) -> Iterator[Numbered]:
 
 
 def find_sides(keys: Sequence[Key]) -> list[Sides]:
-    """Every pair of conditions that differ in one factor, of keys in reporting order.
+    """The pairs of conditions that are compared, of keys in reporting order: two that differ in one factor, of which
+    the first has its reference value; models and runs each with each; contexts and shots by rules of their own.
 
-    With several runs, a pair lies within one run, and crosses runs only if no run has both conditions. Counterfactual
-    variants ask something else, and are compared with nothing.
+    A pair crosses runs where runs are compared, or no run has both conditions. Counterfactual variants ask something
+    else, and are compared with nothing.
     """
     pairs, keys = list[Sides](), [key for key in keys if key.variant != "counterfactual"]
     for factor in COMPARED:
@@ -342,7 +343,8 @@ def _share_none(a: Ints, b: Ints) -> bool:
 
 
 def _instruction(columns: Columns, a: Key, b: Key) -> str:
-    """Whether a and b, of one style, had different reply instructions; the base form has none."""
+    """What differs where the reply instructions of a and b, of one style, differ or are unknown; else nothing. The base
+    form has none."""
     if Shots.parse(a.shots).base != Shots.parse(b.shots).base:
         return INSTRUCTION
     one, other = (columns.runs[key.run].config.instruction(key.context, key.style) for key in (a, b))

@@ -68,7 +68,7 @@ COUNTS = {
 }
 OF_SCORES = ("truncated", "unparsed", "refused")
 OF_CONTRASTS = ("not_applicable", "rejected", "doubtful", "variants_left_out")
-"""Counts that stand beside scores, and beside contrasts, alone."""
+"""Counts that are shown only for scores; only for contrasts and paired tables."""
 
 HEADS = {
     **{"corrected": "corrected for chance", "unread": "not read", "difference": "change", "raw difference": "raw"},
@@ -208,7 +208,7 @@ def _counted(part: TablePart, lines: Sequence[Mapping[str, Row]]) -> Iterator[tu
 
 
 def _asked(part: TablePart, line: Mapping[str, Row]) -> str:
-    """How many its leading number is of; over the values of a factor their total, or from the fewest to the most."""
+    """The n of a line's leading number; across a factor the total's n, or from the smallest n to the largest."""
     if part.across in ("", "quantity"):
         return f"{_leading(line).n:,}"
     counts = [line[TOTAL].n] if TOTAL in line else sorted(row.n for row in line.values())

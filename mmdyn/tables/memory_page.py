@@ -1,4 +1,4 @@
-"""A page on what a model may have known before: each kind of evidence with what it assumes and could have seen."""
+"""A page on what a model may have known before: each kind of evidence with what it assumes and could have shown."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
 FEWEST = 6
-"""So many questions that memory turns, where no others differ, are a significant result: 2 * 0.5^6 < 5 %."""
+"""If only so many questions differ, all through memory, the result is significant: 2 * 0.5^6 < 5 %."""
 
 MOSTLY = 0.8
-"""A test would mostly show what it shows in four of five cases."""
+"""The power of what a test "would mostly show"."""
 
 PER_HALF = 2.8 / 1.96
 """The effect that is seen in four of five cases, in halves of the interval's width (the normal quantiles of 97.5 and
@@ -131,9 +131,9 @@ EVIDENCE = {
         "the cut-offs",
         BETWEEN,
         (SEEN, "what makes newer questions harder for some models more than for others"),
-        "Assumes that what makes newer questions harder costs all models as many points, but for a trend of each; that"
-        " years and cut-offs are right; and that nothing of later questions was known. Where questions get much harder"
-        " at a cut-off and models differ much in their scores, it cannot tell.",
+        "Assumes that what makes newer questions harder costs all models equally many points, apart from a trend of"
+        " each; that years and cut-offs are right; and that nothing of later questions was known. Where questions get"
+        " much harder at a cut-off and models differ much in their scores, it cannot tell.",
     ),
     "questionorder": Kind(
         "Order of the questions",
@@ -312,7 +312,7 @@ def _verdict(own: Sequence[Evidence]) -> str:
     below = [one.named() for one in own if one.row.is_significant and not _shows(one.row)]
     against = [f"no significant sign in {', '.join(silent)}"] * bool(silent)
     if below:
-        against.append(f"significantly below 0: {', '.join(below)}, an assumption does not hold, or it is chance")
+        against.append(f"{', '.join(below)} significantly below 0: an assumption does not hold, or it is chance")
     if not told:
         return f"cannot tell: {'; '.join(against)}; a model may remember without a sign"
     return "not every kind of evidence shows a sign: " * bool(against) + "; ".join([*told, *against])
@@ -387,8 +387,8 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     if _shows(beyond):
         most = percent(beyond.ci95[1] if beyond.ci95 else beyond.value, None)
         yield Line(
-            f"Memory may make between 0 and {most} of these points (the interval's upper end), what else gives such"
-            " answers, or chance, the rest or all: these answers do not tell them apart."
+            f"Memory may explain 0 to {most} of these points (the interval's upper end). What else gives such answers,"
+            " or chance, explains the rest: these answers do not tell them apart."
         )
     if beyond.is_significant and beyond.value < 0:
         yield Line("Another version's answer comes more often: something else may draw the model to it.")

@@ -28,7 +28,7 @@ NEVER = f"repeated replies never differ, {SAMPLE}, or add a null chain (`mmdyn p
 NULL_NEVER = f"no answer to a null chain turned, {SAMPLE} in the same `mmdyn eval` with --epochs 3"
 STILL = (
     "neither asking again nor a null chain turned any answer, so that there is no noise floor and no test: if replies"
-    " were sampled (`-m MODEL,temperature=1`), none of these questions flips by itself"
+    " were sampled (`-m MODEL,temperature=1`), what flips by itself is too rare to be seen here"
 )
 NONE = "no question has this under both"
 
@@ -39,7 +39,7 @@ ByParent: TypeAlias = dict[int, float]
 def noise_rows(block: Block, part: Noise) -> Iterator[Numbered]:
     """The rows of a block of a Noise: for each chain, and over all, flips in both directions; for each chain of several
     draws, what k of them are worth. `variants` stand beside the floor: `repetitions` of the standard question, or where
-    these never differ the `null chain`. Where that never flips either there is no floor, and no test.
+    there are none, or they never differ, the `null chain`. Where that never flips either there is no floor, no test.
 
     An answer is right where its value is 1."""
     block = block._replace(measured="pass_rate")

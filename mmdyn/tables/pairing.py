@@ -148,7 +148,7 @@ class Pair(NamedTuple):
 
     @property
     def _counts(self) -> bool:
-        """Whether the chain of its second side counts over all chains."""
+        """Whether the chain of side b counts over all chains."""
         columns = self.block.columns
         return bool(columns.pooled[np.unique(columns.asked[self.records[1]])].any())
 
@@ -225,8 +225,7 @@ def _are_paired(columns: Columns, records: Ints, ids: Ints, *, grouped: bool) ->
 
 
 def _lacking(columns: Columns, records: Ints, paired: NDArray[np.bool_]) -> Ints:
-    """The parent of each variant that pairs lack an answer of: of a chain and a draw that any parent of their set
-    has."""
+    """The parent of each variant that pairs lack: one whose chain and draw another parent of the set has."""
     keys, parents = columns.asked[records], columns.parents[records]
     answered, found = ~(columns.flags["failed"] | columns.flags["unscored"])[records], list[Ints]()
     pools = {place: columns.keys[place].pool or columns.keys[place] for place in np.unique(keys).tolist()}
@@ -302,7 +301,7 @@ def read_rows(block: Block, pair: Pair) -> Iterator[Numbered]:
 
 
 def over_read(rows: Iterable[Numbered], read: Sequence[Numbered]) -> Iterator[Numbered]:
-    """The rows of a contrast, whose difference says what the rows `read` make of it."""
+    """The rows of a contrast; a significant difference says whether it holds over the replies that were `read`."""
     found = {row.quantity: row for row, _ in read}
     for row, cell in rows:
         tested = found and row.quantity == "difference" and row.p is not None and row.p <= ALPHA
@@ -403,7 +402,7 @@ def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:
 
 
 def _test(one: tuple[Block, Row, Cell | None], other: tuple[Block, Row, Cell | None]) -> Difference | None:
-    """What the other has more than one over the questions that both have."""
+    """The score of `other` less that of `one`, over the questions that both have."""
     assert one[2] is not None and other[2] is not None
     return compared(one[0], one[2], other[2])
 

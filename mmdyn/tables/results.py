@@ -166,10 +166,10 @@ def brief_lines(report: Tables) -> list[str]:
     for scored in scores_of(report.parts):
         rows.setdefault(who_of(scored.factors), []).append(scored)
     best = sorted(rows, key=lambda who: -(_few(rows[who], None)[0].score.value or 0))
+    main = {who_of(change.factors): change for change in main_changes(report.parts)}
     found, told = list(dict.fromkeys(doubts(report))), list[list[str]]()
     for who in best:
-        main = next((one for one in main_changes(report.parts) if who_of(one.factors) == who), None)
-        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who], main)]
+        scores = [f"{condition_name(one.factors)} {score_text(one.score)}" for one in _few(rows[who], main.get(who))]
         told.append([f"{front_of(rows[who][0].factors)}: {'; '.join(scores)}", *_drops(report, who)])
     room = LINES - 1 - bool(found)
     told = told if sum(map(len, told)) <= room else [block[:2] for block in told]
@@ -194,8 +194,8 @@ def score_text(row: Row) -> str:
 
 
 def _few(rows: Sequence[Scored], main: Change | None) -> Sequence[Scored]:
-    """The first condition that is as usual, or the first, and beside it the other side of the main change, or the last
-    one with the same context, style and shots; the last of all where it stands alone."""
+    """Two conditions: the first that is as usual (or the first), and the dynamic side of the main change; without one, the
+    last with the same context, style and shots, or the last of all."""
     first = next((one for one in rows if is_usual(one.factors)), rows[0])
     others = [one for one in rows if one is not first]
     alike = [one for one in others if unusual(one.factors) == unusual(first.factors)]
@@ -204,7 +204,7 @@ def _few(rows: Sequence[Scored], main: Change | None) -> Sequence[Scored]:
 
 
 def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
-    """The main change of a model, and of the chains whose change is clear the one that takes most."""
+    """The main change of a model, and the chain with the largest fall that is not mostly unread, if it is clear."""
     every = [change for change in changes_of(report.parts) if who_of(change.factors) == who]
     found = [one for one in every if is_change(one.factors) and one.value is not None]
     if not found:
@@ -212,24 +212,26 @@ def _drops(report: Tables, who: tuple[str, ...]) -> Iterator[str]:
     whole = _main(found)
     chains = [one for one in found if not is_pooled(one.factors) and one.difference.over_read != "mostly unread"]
     worst = min(chains, key=lambda one: one.value or 0.0, default=whole)
-    chain = "" if is_pooled(whole.factors) or len(found) == 1 else f" {whole.factors['chain']}"
-    yield f"  dynamic{chain} - standard {_told(whole)}"
+    yield f"  dynamic - standard {_told(whole, chains_of(whole.difference))}"
     if worst is not whole and (worst.value or 0) < 0 and worst.difference.is_clear:
-        yield f"  {worst.factors['chain']} takes most: {_told(worst)}"
+        yield f"  {worst.factors['chain']} takes most: {_told(worst, '')}"
 
 
-def _told(change: Change) -> str:
+def _told(change: Change, of: str) -> str:
     row, scale = change.difference, ""
     if change.raw is not None:
         scale = f" corrected for chance ({points(change.raw.value or 0, digits_of(row.ci95), '+')} raw)"
     found = f"{percent(row.value, row.ci95, '+')} points{scale}"
-    return f"{found}{chains_of(row)}, {counted(row.n, 'pair')}, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
+    return f"{found}{of}, {counted(row.n, 'pair')}, adjusted p {p_value(row.p_adjusted)}{unread_of(change)}"
 
 
 def chains_of(row: Row) -> str:
-    """The part of a sentence on a change that says over how many chains it is a mean; empty for that of a chain."""
+    """The part of a sentence on a main change that says what it is of: so many chains, or one where others do not count
+    over all; empty for that of a run's only chain."""
     if row.chains > 1:
         return f", mean over {row.chains} chains"
+    if not row.chains:
+        return f", of {row.factors['chain']} alone"
     return ", of the one chain that counts over all" if is_pooled(row.factors) else ""
 
 
@@ -245,7 +247,7 @@ def unread_of(change: Change) -> str:
 
 
 def _few_questions(changes: Sequence[Change]) -> Iterator[str]:
-    """Of main changes that tell little, within what they lie, those of as many questions together."""
+    """The range of the main changes that tell little, a line for each number of questions."""
     ends = dict[int, list[float]]()
     for row in (change.difference for change in changes):
         low, high = row.ci95 or (None, None)

@@ -28,7 +28,7 @@ from mmdyn.tables.trends import NET
 from mmdyn.work import PICTURES_UNREAD, ModelEntry, ProgressBar, RunFolder
 
 FULL, MOST = 5, 10
-"""Operators of which all subsets are made, and of which some orders are."""
+"""Of up to FULL operators all subsets are made; of more, some orders of the first MOST."""
 
 LEVELS = "12345"
 CAPTIONED = "captioned"
@@ -113,7 +113,7 @@ class NextRuns:
 
     def ladder(self) -> list[str]:
         """Ask without the picture, with a caption in its place, and with knowledge, as far as the sets have pictures
-        and knowledge; captions are made for sets that are not called so."""
+        and knowledge; captions are made for sets whose names do not end in -captioned."""
         pictures = [folder for folder in self._standard if any((folder / "images").glob("*"))]
         knowledge = any((folder / KNOWLEDGE_FILE).is_file() for folder in self._standard)
         contexts = [*["no-picture", "caption"] * bool(pictures), "none", *["kprag"] * knowledge]
@@ -129,7 +129,7 @@ class NextRuns:
         return [*written, *self._eval("ladder", asked, "--mode", "standard", "--context", ",".join(contexts))]
 
     def larger(self, detect: float) -> list[str]:
-        """How many questions would show a drop of so many points; none where no run was asked both."""
+        """How many questions would show a drop of so many points; none where no run has standard and dynamic answers."""
         both = {"standard", "dynamic"}
         pilots = [run for run in self._runs if both <= {one.variant for one in run.config.conditions}]
         if not pilots or not self._standard:
@@ -237,7 +237,7 @@ WIDE = 1.0
 """A share of wrong answers whose interval is as wide as this is not told."""
 
 TOLD = {"attribution": "shapley", "noise": "difference", "ladder": "of wrong answers", "curves": "area"}
-"""The quantity that an analysis has a value of where the records tell of it."""
+"""The quantity whose value shows that an analysis has a result."""
 
 
 SURE = "How sure"
@@ -427,8 +427,8 @@ def _is_chain_of(change: Change, whole: Change) -> bool:
 
 
 def _where(report: Report) -> Iterator[Line]:
-    """The models whose scores go with the position of the right option; the fields between whose values the change
-    differs, and those between whose it does not."""
+    """The models whose scores go with the position of the right option; the fields whose values differ in their change,
+    and the fields whose values do not."""
     for row, line in position_lines(report.parts):
         yield Line(f"{line} (adjusted p {p_value(row.p_adjusted)}).")
     rows, alike = report.rows("fieldtests"), dict[str, list[str]]()
@@ -479,9 +479,9 @@ def _open(report: Report, rows: dict[str, list[Row]], further: NextRuns) -> Iter
 
 
 def _harmful(report: Report) -> list[str]:
-    """The chains under which a score clearly falls, the one that takes most first; no null chains."""
+    """The chains under which a score clearly falls, of those that count over all, the one that takes most first."""
     clear = [one for one in changes_of(report.parts) if is_change(one.factors) and one.difference.is_clear]
-    clear = [one for one in clear if not is_pooled(one.factors) and (one.value or 0.0) < 0]
+    clear = [one for one in clear if one.difference.chains and not is_pooled(one.factors) and (one.value or 0.0) < 0]
     return list(dict.fromkeys(one.factors["chain"] for one in sorted(clear, key=lambda one: one.value or 0.0)))
 
 

@@ -195,7 +195,8 @@ def make_set(
 
 @contextmanager
 def open_made(out: Path) -> Iterator[Callable[[Sample], bool]]:
-    """Yield a function that tells whether a sample's outcomes are already in the new set's folder, and final."""
+    """Yield a function that tells whether a sample's outcomes are already in the new set's folder, and final; in a
+    finished set those of all samples are."""
     if not (out / WORK).is_dir():
         yield lambda sample: (out / MANIFEST_FILE).is_file()
         return
@@ -224,7 +225,8 @@ class _SetBuilder(Struct, frozen=True):
     cluster: RayConfig | None
 
     def finished(self) -> SampleSet | None:
-        """The set in `out` where it is finished, with nothing to try again, and was made so, whatever the version.
+        """The set in `out` where it is finished, with nothing to try again, and was made so, whatever the version. Rank 0
+        then removes the work folder, and says that there is nothing to do.
 
         Raises UserError where another set is there.
         """

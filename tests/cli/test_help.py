@@ -47,3 +47,17 @@ def test_each_help_opens_with_an_example(words: Words) -> None:
 @pytest.mark.parametrize("words", all_commands(), ids=" ".join)
 def test_a_help_fits_a_terminal(words: Words) -> None:
     assert [line for line in help_of(words).splitlines() if len(line) > 80] == []
+
+
+def test_values_stand_as_they_are_typed() -> None:
+    """Direct, Local or Tokens=800 would be refused; a sentence begins with a capital."""
+    helped = " ".join(help_of(("eval",)).split())
+    for option, said in {
+        "--style NAME": "direct, cot, or both",
+        "--layout KEY=VALUE,…": "tokens=800: the most",
+        "--executor NAME,…": "local: this process",
+        "--retriever NAME,…": "lexical, dense or hybrid",
+        "--mode NAME": "Any of standard",
+        "--policy NAME": "Scoring policy",
+    }.items():
+        assert f" {option} {said}" in helped, option

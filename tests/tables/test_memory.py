@@ -142,8 +142,8 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
     ):
         assert line in text
     assert (
-        "Memory may make between 0 and 78.1 of these points (the interval's upper end), what else gives such answers, or"
-        " chance, the rest or all: these answers do not tell them apart." in text
+        "Memory may explain 0 to 78.1 of these points (the interval's upper end). What else gives such answers, or"
+        " chance, explains the rest: these answers do not tell them apart." in text
     )
     assert "No cut-offs are known: give --models FILE with the columns model and cutoff (2024 or 2024-06)." in text
     page = json.loads(typed("report", run.folder, "--memory", "--format", "json", "--quiet").output)
@@ -476,7 +476,7 @@ def test_verdicts_of_models_whose_memory_is_known(known: dict[str, Memory]) -> N
             assert said.startswith("cannot tell: "), name
     told = conclusion(known["drawn to one wrong option"])
     assert told.startswith("cannot tell: no significant sign in moved options (p ")
-    assert "significantly below 0: changed questions (p <0.0001), an assumption does not hold, or it is chance" in told
+    assert "changed questions (p <0.0001) significantly below 0: an assumption does not hold, or it is chance" in told
     assert "Tested alone" not in repr(known["drawn to one wrong option"]).partition("Published letters")[0]
     careful, clean = (conclusion(known[name]) for name in ("knows 60 %, reads with care", "none of it"))
     assert all(said.endswith("; a model may remember without a sign.") for said in (careful, clean))

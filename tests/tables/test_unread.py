@@ -232,7 +232,8 @@ def test_where_no_chain_counts_the_surest_stands_in_front(tmp_path: Path) -> Non
     found = asked(tmp_path, *records, answers("1" * 20, SHUFFLE), sets=sets)
     lines = [line.strip() for line in brief_lines(found)]
     assert lines[1].startswith("m1 on exam: standard 100 [84, 100]; dynamic pad 25 [")
-    assert lines[2].startswith("dynamic pad - standard -75 [")
+    assert lines[2].startswith("dynamic - standard -75 [") and " points, of pad alone, 20 pairs" in lines[2]
+    assert ", of pad alone, 20 questions" in why(tmp_path / "run").sections[0].lines[0].text
 
 
 BLIND = "pictures seem not to have been read"

@@ -88,7 +88,10 @@ def test_a_factorial_is_advised_of_the_operators_of_chains_that_fell(tmp_path: P
     sets = (SETS[0], replace(SETS[1], strength=strength))
     for entry in sets:
         write_set(tmp_path / "run" / entry.folder, [choice()], entry.name)
+    strength |= {"text.null": ChainStrength(40, 0.0, 1.0, role="null")}
+    sets = (SETS[0], replace(SETS[1], strength=strength))
     records = [*answers("1" * 20), *answers("1" * 20, Condition("dynamic", "shuffle")), *answers("0" * 20, joint)]
+    records += answers("0" * 20, Condition("dynamic", "text.null"))
     last = why(write_run(tmp_path / "run", records, sets=sets)).sections[-1]
     made = [command for line in last.lines for command in line.commands if "--factorial" in command]
     assert len(made) == 1 and made[0].endswith("-factorial --ops pad,salt_pepper --factorial")

@@ -41,8 +41,8 @@ class _Options(Struct, frozen=True):
 
 
 class Python:
-    """Asks a Python object (its method `ask(messages)`) or a function; docs/programs.md. It returns a text or a Reply,
-    or a coroutine for one.
+    """Asks a Python object (its method `ask(messages)`) or a function; docs/programs.md. The object returns a text or a
+    Reply, or a coroutine for one.
 
     Options, after FILE.py:CLASS: `label`, `concurrency` and `max_tries` as for every backend; every other option is a
     keyword argument of the class, read as JSON where it is JSON, else as text. A plain function gets one request at a
@@ -106,14 +106,14 @@ class Python:
         return Reply(text, "stop", reasoning=thought)
 
     def _answer(self, messages: tuple[Message, ...]) -> Any:
-        """What the object gives, in a thread. No future can hold a StopIteration, so that nobody would hear of one."""
+        """What the object gives, in a thread. A future cannot carry StopIteration: it becomes a RejectedError."""
         try:
             return self._ask(messages)
         except StopIteration as error:
             raise RejectedError(f"{self.label}: {_told(error)}", perhaps_all=True) from None
 
     async def close(self) -> None:
-        """Does nothing: the object belongs to its owner, and threads are not waited for."""
+        """Cancels calls that have not begun; the object belongs to its owner, and threads are not waited for."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
