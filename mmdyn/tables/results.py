@@ -194,8 +194,8 @@ def score_text(row: Row) -> str:
 
 
 def _few(rows: Sequence[Scored], main: Change | None) -> Sequence[Scored]:
-    """Two conditions: the first that is as usual (or the first), and the dynamic side of the main change; without one, the
-    last with the same context, style and shots, or the last of all."""
+    """Two conditions: the first that is as usual (or the first), and the dynamic side of the main change; without one,
+    the last with the same context, style and shots, or the last of all."""
     first = next((one for one in rows if is_usual(one.factors)), rows[0])
     others = [one for one in rows if one is not first]
     alike = [one for one in others if unusual(one.factors) == unusual(first.factors)]

@@ -129,7 +129,7 @@ class NextRuns:
         return [*written, *self._eval("ladder", asked, "--mode", "standard", "--context", ",".join(contexts))]
 
     def larger(self, detect: float) -> list[str]:
-        """How many questions would show a drop of so many points; none where no run has standard and dynamic answers."""
+        """How many questions would show a drop of so many points; none where no run was asked standard and dynamic."""
         both = {"standard", "dynamic"}
         pilots = [run for run in self._runs if both <= {one.variant for one in run.config.conditions}]
         if not pilots or not self._standard:

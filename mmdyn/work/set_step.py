@@ -225,8 +225,8 @@ class _SetBuilder(Struct, frozen=True):
     cluster: RayConfig | None
 
     def finished(self) -> SampleSet | None:
-        """The set in `out` where it is finished, with nothing to try again, and was made so, whatever the version. Rank 0
-        then removes the work folder, and says that there is nothing to do.
+        """The set in `out` where it is finished, with nothing to try again, and was made so, whatever the version. Rank
+        0 then removes the work folder, and says that there is nothing to do.
 
         Raises UserError where another set is there.
         """
