@@ -37,8 +37,9 @@ from mmdyn.tables.trends import NEEDLESS, NO_PICTURE
 from mmdyn.tables.why_page import Line, NextRuns, Section, Why
 from mmdyn.work import RunFolder
 
-FEWEST = 6
-"""If only so many questions differ, all through memory, the result is significant: 2 * 0.5^6 < 5 %."""
+FEWEST = 8
+"""If only so many questions differ, each wholly and through memory, every test here is significant at 5 %: of 0/1 pairs
+5 suffice (McNemar), of shares of words 8 (empirical likelihood)."""
 
 MOSTLY = 0.8
 """The power of what a test "would mostly show"."""
@@ -114,7 +115,8 @@ EVIDENCE = {
         "Assumes that the new answers are right, and that nothing but memory sets the published version apart from the"
         " changed ones: its answer is neither easier, nor in the picture, nor what anybody would expect. Each letter of"
         " options counts alike. Memory and inattention to what was changed give the same answers, and a model that"
-        " remembers but reads with care shows nothing: the interval's upper end bounds the memory that shows.",
+        " remembers but reads with care shows nothing: the interval's upper end bounds the memory that shows, where"
+        " these assumptions hold.",
     ),
     "publishedletters": Kind(
         "Published letters of options that were moved",
@@ -387,8 +389,8 @@ def _published(who: str, rows: dict[str, Row]) -> Iterator[Line]:
     if _shows(beyond):
         most = percent(beyond.ci95[1] if beyond.ci95 else beyond.value, None)
         yield Line(
-            f"Memory may explain 0 to {most} of these points (the interval's upper end). What else gives such answers,"
-            " or chance, explains the rest: these answers do not tell them apart."
+            f"Memory that shows may make up anything from none of this difference to all of it, {most} points at most"
+            " (the interval's upper end), and so may what else gives such answers, or chance."
         )
     if beyond.is_significant and beyond.value < 0:
         yield Line("Another version's answer comes more often: something else may draw the model to it.")
@@ -413,14 +415,17 @@ def _needless(rows: Sequence[Row]) -> Iterator[Line]:
         who = row.factors.get("model", "the model")
         if row.quantity == "corrected":
             right = f"{who}: {_share(row)} are right without their pictures, beyond guessing, of {_questions(row)}"
-            yield Line(f"{right}: known before, answered by their words or by favoured letters, or by chance.")
+            yield Line(
+                f"{right}: known before, looked up by a server, answered by their words or favoured letters, or by"
+                " chance."
+            )
         elif row.quantity == NEEDLESS and row.value is None:
             untold[who] = row.note
         elif row.quantity == NEEDLESS:
             replies = row.note.partition(";")[2].partition(":")[0].strip()
             yield Line(
-                f"{who}: {row.value:.0f} of {row.n} are right in every such reply ({replies}): known before, or"
-                " answered by their words alone."
+                f"{who}: {row.value:.0f} of {row.n} are right in every such reply ({replies}): known before,"
+                " looked up by a server, or answered by their words alone."
             )
     yield from (Line(f"{', '.join(untold)}: {note}.") for note in dict.fromkeys(untold.values()))
 

@@ -247,7 +247,7 @@ def test_models_come_out_as_what_they_are(run: RunFolder) -> None:
     assert all(told[who] == "cannot tell" for who in ("copier", "endings", "style", "fluent"))
     assert told["always"] == told["half"] == "not every" and told["cued"] == "completions with"
     assert told["silent"] == told["refuser"] == "nothing was"
-    assert "masked options with the set named (p 1.00; 19 points would mostly show)" in alarms
+    assert "masked options with the set named (p 1.00; 25 points would mostly show)" in alarms
     assert "(p 1.00; the other side has nearly all already, so that no difference could show)" in alarms
     assert not re.search(r"\b1 points|\b1 questions", text)
 

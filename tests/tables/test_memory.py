@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from making_known import MODELS, NEVER, Scripted, conclusion, make_world, pages, varied
 from msgspec.structs import replace
@@ -17,8 +18,10 @@ from making import blank, choice, true_false, write_set
 from mmdyn.data import convert, versions_folder
 from mmdyn.run import Execution, evaluate
 from mmdyn.sample import Match
+from mmdyn.stats import paired_difference
 from mmdyn.tables import Memory, Row, explain_memory, memory_parts, read_model_facts, tabulate
 from mmdyn.tables.memory import NO_ANSWER, SAME_ANSWER, TWO_ANSWERS, Asked, rates_of, span_of
+from mmdyn.tables.memory_page import FEWEST
 from mmdyn.work import RunFolder
 from perturb import perturb
 
@@ -137,13 +140,13 @@ def test_the_page_bounds_what_it_cannot_tell_apart(run: RunFolder) -> None:
         " question, for keys of changed questions that are wrong, for answers that anybody would expect or that draw the"
         " model, for a server that looks questions up or answers from a cache, or for chance.",
         "python:brittle on pens; python:weak on pens; python:clean on pens: cannot tell: no significant sign in changed"
-        " questions (p 1.00; 13 points would mostly show); a model may remember without a sign.",
+        " questions (p 1.00; 17 points would mostly show); a model may remember without a sign.",
         "None of this is proof of what a model was trained on: it is what models said, or found likely.",
     ):
         assert line in text
     assert (
-        "Memory may explain 0 to 78.1 of these points (the interval's upper end). What else gives such answers, or"
-        " chance, explains the rest: these answers do not tell them apart." in text
+        "Memory that shows may make up anything from none of this difference to all of it, 78.1 points at most (the"
+        " interval's upper end), and so may what else gives such answers, or chance." in text
     )
     assert "No cut-offs are known: give --models FILE with the columns model and cutoff (2024 or 2024-06)." in text
     page = json.loads(typed("report", run.folder, "--memory", "--format", "json", "--quiet").output)
@@ -404,7 +407,7 @@ def test_versions_that_a_file_had_tell_of_memory(tmp_path: Path) -> None:
     )
     text = " ".join(repr(page).split())
     errs = "python:errs on pens: cannot tell: no significant sign in changed questions"
-    assert f"{errs} (p 1.00; 25 points would mostly show); a model may remember without a sign." in text
+    assert f"{errs} (p 1.00; 30 points would mostly show); a model may remember without a sign." in text
     assert "6 more questions have no two changed versions with different answers." in text
     assert "4 changed questions are left out: their answer is the published one, or within 0.1 % of it." in text
     assert "comes more often" not in text
@@ -492,7 +495,7 @@ def test_no_page_says_more_than_the_answers_bear(known: dict[str, Memory]) -> No
             re.search(r"changed questions \(p [^)]*\) speak for", conclusion(page)) is not None,
         )
         assert text.count("None of this is proof of what a model was trained on") == 1
-        assert ("these answers do not tell them apart" in text) == by_changes, name
+        assert ("Memory that shows may make up anything from none" in text) == by_changes, name
         assert not re.search(r"\b(cheat|contaminat|leak|prove[sd]?\b)", text)
     assert (
         "This difference between the two shares is below 0: an assumption does not hold, or it is chance; memory may be"
@@ -511,3 +514,12 @@ def test_verdicts_on_a_public_set(tmp_path: Path) -> None:
     remembers = {*REMEMBERS, *IN_WORDS, *WEAK_SIGNS}
     alarms = [name for name, text in said.items() if name not in remembers and not text.startswith("cannot tell: ")]
     assert len(alarms) <= 1  # of ten pages, each at a level of 2.5 %
+
+
+@pytest.mark.parametrize("bound", [1.0, 2.0])
+@pytest.mark.parametrize("n", [20, 40, 60, 200])
+def test_what_would_mostly_show_is_enough_for_every_test(bound: float, n: int) -> None:
+    """FEWEST questions that are remembered, and no other that differs, are significant by McNemar and by shares."""
+    differences = np.where(np.arange(n) < FEWEST, 1.0 if bound == 1 else 0.9, 0.0)
+    found = paired_difference(differences, np.ones(n), np.arange(n), bound)
+    assert found.p is not None and found.p < 0.05
